@@ -74,6 +74,8 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly params: Schema.Schema<P, PI>
   /** What wrong arguments of a tool that reads are, a query over HTTP, where the contract has another code than bad_request. */
   readonly wrongQuery?: (error: Invalid) => unknown
+  /** What is refused whatever else is wrong with the arguments. */
+  readonly before?: (args: unknown) => Effect.Effect<void, unknown, R>
   readonly success?: Schema.Schema<A, AI>
   readonly text?: (value: AI) => string
   /** For what destroys much: the question that names it, asked of a client that can be asked. */
@@ -82,7 +84,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
 }): Tool<R> => {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
-  const { confirm, needs, success, text, wrongQuery = asBadRequest } = options
+  const { before = () => Effect.void, confirm, needs, success, text, wrongQuery = asBadRequest } = options
   const asFailure = (error: Invalid) => options.effect === "read" ? wrongQuery(error) : error
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   const paramsOf = (args: unknown) => Effect.mapError(decode(coerced(args)), asFailure)
@@ -100,7 +102,8 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
     allows: (actor) => mayDo(actor, needs),
     ...(confirm === undefined ? {} : { question: (args: unknown) => Effect.flatMap(paramsOf(args), confirm) }),
     call: (args, report) =>
-      paramsOf(args).pipe(
+      before(args).pipe(
+        Effect.zipRight(paramsOf(args)),
         Effect.flatMap((params) => options.run(params, report)),
         Effect.flatMap(encode)
       )

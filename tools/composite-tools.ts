@@ -57,7 +57,11 @@ export const compositeTools = Effect.map(CallableComposites, (composites) => ({
     params: DescribeTools,
     success: DescribedTools,
     // Schemas, which mean nothing in part.
-    text: ({ tools }) => tools.map((one) => JSON.stringify(one)).join("\n"),
+    text: ({ tools, unknown = [] }) =>
+      [
+        ...tools.map((one) => JSON.stringify(one)),
+        ...unknown.map(({ instead, name }) => `There is no tool ${name}. ${instead}`)
+      ].join("\n"),
     run: ({ names }) => Effect.flatMap(CurrentComposite, (opened) => composites.describe(opened, names))
   }),
   call: tool({

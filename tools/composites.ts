@@ -1,3 +1,4 @@
+import { refuseAgentVisibility } from "#src/composites/agent-visibility.ts"
 import { BrowseArguments } from "#src/composites/browse-query.ts"
 import { BrowseComposites } from "#src/composites/BrowseComposites.ts"
 import {
@@ -83,6 +84,7 @@ export const compositeTools = Effect.map(
         "members at once at /mcp/composites/{its id}.",
       effect: "create",
       params: Input(newCompositeFields),
+      before: refuseAgentVisibility,
       success: Composite,
       run: (input) => composites.create(input)
     }),

@@ -17,6 +17,7 @@ import { FeedsHandlers } from "./feeds/Handlers.ts"
 import { GrantsHandlers } from "./grants/Handlers.ts"
 import { HealthHandlers } from "./health/Handlers.ts"
 import { HubAnalyticsHandlers } from "./hub-analytics/Handlers.ts"
+import { NoAgentVisibilityLive } from "./hub-composites/agent-visibility.ts"
 import { HubCompositesHandlers } from "./hub-composites/Handlers.ts"
 import { HubDocumentsHandlers } from "./hub-documents/Handlers.ts"
 import { HubKeysHandlers } from "./hub-keys/Handlers.ts"
@@ -69,7 +70,7 @@ export const ApiLive = HttpApiBuilder.api(Api).pipe(
     ServersHandlers,
     VerificationHandlers
   ]),
-  Layer.provide([AuthenticationLive, NoBodyLive])
+  Layer.provide([AuthenticationLive, NoAgentVisibilityLive, NoBodyLive])
 )
 
 /** Routes of the same domains that HttpApi can't express. */

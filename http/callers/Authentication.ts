@@ -1,3 +1,4 @@
+import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "@effect/platform"
@@ -6,7 +7,7 @@ import { CurrentCaller } from "./caller.ts"
 
 const bearer = HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotate(
   OpenApi.Description,
-  "A platform API key (`svc_live_…`, `svc_test_…`), a session token (`svc_sess_…`), or an OAuth 2.1 access token for the " +
+  "A platform API key (`svc_live_…`, `svc_test_…`), a session token (`svc_sess_…`), a hub key where the operation takes one, or an OAuth 2.1 access token for the " +
     "resource `{BASE_URL}/v1`, which /.well-known/oauth-protected-resource/v1 describes (RFC 9728)"
 ))
 
@@ -22,6 +23,15 @@ export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("htt
   security: { bearer, cookie }
 }) {}
 
+const session = "a session token (POST /v1/auth/login gives one, /v1/auth/signup with a new account)"
+const hubKey = "a hub key (POST /api/v1/hub/api-keys, the tool hub_create_key, makes one)"
+
+const asked: Readonly<Record<Traits["takes"], string>> = {
+  own: `Send ${session} as Bearer, or a platform API key or a hub key where the operation takes one`,
+  hubKey: `Send ${hubKey} as Bearer`,
+  sessionOrHubKey: `Send ${session} or ${hubKey} as Bearer`
+}
+
 export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
   switch (caller._tag) {
     case "Authenticated":
@@ -32,13 +42,7 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
       return Effect.die(caller.error)
     case "Machine":
     case "Anonymous":
-      return Effect.fail(
-        new Unauthorized({
-          reason:
-            "Send a session token (POST /v1/auth/login gives one, /v1/auth/signup with a new account) as Bearer, or " +
-            "a platform API key or a hub key where the operation takes one"
-        })
-      )
+      return Effect.flatMap(CurrentRoute, ({ traits }) => new Unauthorized({ reason: asked[traits.takes] }))
   }
 })
 

@@ -12,7 +12,7 @@ import { readAhead } from "./read-ahead.ts"
 import { answerWhole, notAllowed } from "./streamable.ts"
 
 const path = "/mcp/composites/:compositeId"
-const traits = { credential: "mcp", codes: "lower" } as const
+const traits = { credential: "mcp", takes: "sessionOrHubKey", codes: "lower" } as const
 
 const routes = rawRoutes((add) =>
   Effect.gen(function*() {

@@ -22,6 +22,8 @@ export interface Traits {
    * tokens for our MCP endpoint. `machine`: only the token that the platform shares with a hosted server.
    */
   readonly credential: "account" | "hub" | "mcp" | "machine"
+  /** Credentials that are enough, as a 401 and the OpenAPI document name them; `own`: those of an account, as each says. */
+  readonly takes: "own" | "hubKey" | "sessionOrHubKey"
   /**
    * The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. `hub`: by
    * address; without its counters the request is rejected. `directoryDoor`: with the reads of the directory, any method.
@@ -59,6 +61,7 @@ export const defaults: Traits = {
   body: "json",
   optionalBody: false,
   credential: "account",
+  takes: "own",
   rate: "caller",
   probe: false,
   openToPages: false,

@@ -1,7 +1,7 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Input, List, optional, Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
-import { MemberCode } from "./member-code.ts"
+import { MemberCode, RpcCode } from "./member-code.ts"
 
 /** Above so many tools a composite lists only those by which the others are found, described and called. */
 export const mostListedTools = 40
@@ -21,12 +21,15 @@ const Fields = Schema.Record({ key: Schema.String, value: Schema.Unknown }).anno
   jsonSchema: { type: "object" }
 })
 
+/** What `find_tools` tells at once, unless it is asked for more. */
+export const usuallyFound = 20
+
 export const FindTools = Input({
   query: optional(Text(200).annotations({ description: "Words of what the tool is to do; left out: every tool" })),
   limit: optional(
     Schema.Number.pipe(Schema.int(), Schema.between(1, 50)).annotations({
-      description: "At most so many are told, 20 by default",
-      jsonSchema: { type: "integer", minimum: 1, maximum: 50 }
+      description: `At most so many are told, ${usuallyFound} by default`,
+      jsonSchema: { type: "integer", minimum: 1, maximum: 50, default: usuallyFound }
     })
   ),
   offset: optional(
@@ -87,7 +90,8 @@ export const FoundTools = Schema.Struct({
     arguments: Schema.Array(Schema.String),
     readOnly: Schema.Boolean
   })),
-  total: Schema.Int.annotations({ description: "How many match, on all pages: offset tells the next" })
+  total: Schema.Int.annotations({ description: "How many match, on all pages: offset tells the next" }),
+  hint: optional(Schema.String).annotations({ description: "Where nothing matches: what to try" })
 })
 export type FoundTools = typeof FoundTools.Type
 
@@ -104,17 +108,23 @@ export const DescribedTools = Schema.Struct({
       jsonSchema: { type: "object" }
     }),
     annotations: Fields
-  }))
+  })),
+  unknown: optional(Schema.Array(Schema.Struct({ name: Schema.String, instead: Schema.String }))).annotations({
+    description: "Names that no tool has, and what to do instead"
+  })
 })
 export type DescribedTools = typeof DescribedTools.Type
 
 /** No tool, prompt or resource of the composite is called so. */
 export class NotOffered extends Schema.TaggedError<NotOffered>()("NotOffered", {
   what: Schema.Literal("tool", "prompt", "resource"),
-  name: Schema.String
+  name: Schema.String,
+  /** Of a tool: what to do in its place. */
+  instead: Schema.optionalWith(Schema.String, { exact: true, default: () => "" })
 }, failsWith(404)) {
   override get message() {
-    return `There is no ${this.what} ${this.name.slice(0, 200).toWellFormed()} in this composite`
+    const message = `There is no ${this.what} ${this.name.slice(0, 200).toWellFormed()} in this composite`
+    return this.instead === "" ? message : `${message}. ${this.instead}`
   }
 }
 
@@ -122,7 +132,8 @@ export class NotOffered extends Schema.TaggedError<NotOffered>()("NotOffered", {
 export class MemberFailed extends Schema.TaggedError<MemberFailed>()("MemberFailed", {
   slug: Schema.String,
   code: MemberCode,
-  reason: Schema.String
+  reason: Schema.String,
+  rpcCode: Schema.optional(RpcCode)
 }, failsWith(502)) {
   override get message() {
     return `${this.slug}: ${this.reason}`

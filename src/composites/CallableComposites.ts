@@ -13,18 +13,15 @@ import { answerOf, asksForInput, inputNeeded, noToolResult, resultOf, toolResult
 import { obstacleOf, type Reached, resting } from "./callable-member.ts"
 import {
   type FindTools,
-  type FoundTools,
   MemberFailed,
   type MemberList,
-  mostListedTools,
   NotOffered,
   reservedNames,
   withoutMembers
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
-import { described } from "./described-tool.ts"
-import { findTools } from "./find-tools.ts"
 import { businessesArgument } from "./input-schema.ts"
+import { areSearched, describedIn, foundIn, insteadOf, toolNamed } from "./many-tools.ts"
 import { hindered, left } from "./member-outcome.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls } from "./MemberCalls.ts"
@@ -129,30 +126,10 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       clashes: merged.clashes
     })
 
-    const isSearched = ({ merged }: Opened) => merged.tools.length + 1 > mostListedTools
-
-    const find = ({ merged }: Opened, { limit = 20, offset = 0, query = "" }: typeof FindTools.Type): FoundTools => {
-      const matching = findTools(merged.tools, query)
-      return {
-        tools: matching.slice(offset, offset + limit).map((tool) => ({
-          name: tool.name,
-          description: tool.description,
-          businesses: tool.kind === "merged" ? tool.slugs : [tool.slug],
-          arguments: Object.keys(tool.inputSchema["properties"] ?? {}),
-          readOnly: tool.annotations.readOnlyHint
-        })),
-        total: matching.length
-      }
-    }
-
-    const toolNamed = (opened: Opened, name: string) => {
-      const tool = opened.merged.tools.find((one) => one.name === name)
-      return tool === undefined ? new NotOffered({ what: "tool", name }) : Effect.succeed(tool)
-    }
-
-    const describe = Effect.fnUntraced(function*(opened: Opened, names: ReadonlyArray<string>) {
-      return { tools: yield* Effect.forEach(names, (name) => Effect.map(toolNamed(opened, name), described)) }
-    })
+    const isSearched = ({ merged }: Opened) => areSearched(merged.tools)
+    const find = ({ merged }: Opened, asked: typeof FindTools.Type) => foundIn(merged.tools, asked)
+    const describe = ({ merged }: Opened, names: ReadonlyArray<string>) => describedIn(merged.tools, names)
+    const instead = ({ merged }: Opened, name: string) => insteadOf(merged.tools, name)
 
     /** One request to members at once; the outcomes in the order of their slugs. */
     const ask = Effect.fnUntraced(
@@ -181,7 +158,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const askOne = Effect.fnUntraced(function*(opened: Opened, slug: string, method: string, params: Fields) {
       const [{ outcome } = { outcome: left }] = yield* ask(opened, [slug], method, params)
       if (outcome._tag === "Answered") return outcome.result
-      return yield* new MemberFailed({ slug, code: outcome.code, reason: outcome.message })
+      return yield* new MemberFailed({ slug, code: outcome.code, reason: outcome.message, rpcCode: outcome.rpcCode })
     })
 
     const callAlone = Effect.fnUntraced(function*(opened: Opened, slug: string, name: string, args: Fields) {
@@ -200,7 +177,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
 
     /** Calls a tool: a merged one at each of the chosen members at once, which answer or don't, each for itself. */
     const call = traced("CallableComposites.call")(function*(opened: Opened, name: string, args: Fields) {
-      const tool = yield* toolNamed(opened, name)
+      const tool = yield* toolNamed(opened.merged.tools, name)
       if (tool.kind === "member") return yield* callAlone(opened, tool.slug, tool.tool, args)
       const { [businessesArgument]: asked, ...own } = args
       const chosen = chosenBusinesses(
@@ -234,6 +211,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       permit,
       members,
       isSearched,
+      instead,
       find,
       describe,
       call,

@@ -9,10 +9,10 @@ import { slugOf } from "#src/shared/slug.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
+import { refuseAgentVisibility } from "./agent-visibility.ts"
 import { compositeOf } from "./composite-of.ts"
 import {
   agentCompositesPerAccount,
-  AgentCompositeVisibility,
   AlreadyPromoted,
   BadCompositeId,
   type ChangedComposite,
@@ -123,10 +123,11 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
     })
 
     const create = Effect.fn("Composites.create")(
-      function*({ description, name, query_definition: queryDefinition, visibility }: typeof NewComposite.Type) {
+      function*(input: typeof NewComposite.Type) {
+        const { description, name, query_definition: queryDefinition, visibility } = input
         const { accountId, credential } = yield* CurrentActor
         const isAgent = credential.kind === "hub"
-        if (isAgent && visibility !== undefined) return yield* new AgentCompositeVisibility()
+        yield* refuseAgentVisibility(input)
         yield* checkDefinition(queryDefinition)
         const at = yield* now
         yield* isAgent ? admitAgent(accountId, at) : admitKept(accountId)

@@ -12,7 +12,7 @@ import { setMaxListeners } from "node:events"
 import { Breaker } from "./breaker.ts"
 import { resting, revocation } from "./callable-member.ts"
 import { HostedFetch } from "./HostedFetch.ts"
-import { type MemberCode } from "./member-code.ts"
+import { type MemberCode, type RpcCode } from "./member-code.ts"
 import { failureOf } from "./member-failure.ts"
 import { type MemberAddress, type MemberSession, openSession } from "./member-session.ts"
 
@@ -32,12 +32,22 @@ export interface MemberRequest {
 export type Outcome =
   | { readonly _tag: "Answered"; readonly result: Readonly<Record<string, unknown>> }
   /** `message` is a sentence without its full stop. */
-  | { readonly _tag: "Failed"; readonly code: MemberCode; readonly message: string }
+  | {
+    readonly _tag: "Failed"
+    readonly code: MemberCode
+    readonly message: string
+    readonly rpcCode?: RpcCode | undefined
+  }
 
 /** The breaker's state is an account's own. */
 const keyOf = (accountId: string, serverId: string) => `${accountId} ${serverId}`
 
-const failed = (code: MemberCode, message: string): Outcome => ({ _tag: "Failed", code, message })
+const failed = (code: MemberCode, message: string, rpcCode?: RpcCode): Outcome => ({
+  _tag: "Failed",
+  code,
+  message,
+  rpcCode
+})
 
 /** Idle sessions with members are closed after this: they are kept for speed alone, and any instance can open one. */
 const idleMillis = 60_000
@@ -165,11 +175,11 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         breaker.worked(key)
         return { _tag: "Answered", result: wellFormedFields(result) }
       } catch (error) {
-        const { code, isBroken, message } = failureOf(error)
+        const { code, isBroken, message, rpcCode } = failureOf(error)
         // A caller that hangs up says nothing of the member.
         if (!isBroken) breaker.worked(key)
         else if (!interrupted.aborted) breaker.failed(key, now())
-        return failed(code, message)
+        return failed(code, message, rpcCode)
       }
     }
 

@@ -14,3 +14,11 @@ export const MemberCode = Schema.Literal(
   "member_needs_input"
 )
 export type MemberCode = typeof MemberCode.Type
+
+/** Invalid params (JSON-RPC 2.0, 5.1), and a resource that is not there (MCP 2025-11-25, Resources, Error Handling). */
+export const RpcCode = Schema.Literal(-32602, -32002)
+export type RpcCode = typeof RpcCode.Type
+
+const isCallers = Schema.is(RpcCode)
+/** The code of a JSON-RPC error by which a member says that the caller is wrong: it stays, since others blame a server. */
+export const callersCode = (code: number) => isCallers(code) ? code : undefined

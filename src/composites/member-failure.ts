@@ -5,7 +5,7 @@ import { quotable } from "#src/shared/outside-text.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Predicate } from "effect"
-import { type MemberCode } from "./member-code.ts"
+import { callersCode, type MemberCode, type RpcCode } from "./member-code.ts"
 import { NoHandshake } from "./member-session.ts"
 
 /** Why a member gave no result, in a sentence without its full stop. `isBroken`: it counts against the member. */
@@ -13,6 +13,8 @@ export interface MemberFailure {
   readonly code: MemberCode
   readonly message: string
   readonly isBroken: boolean
+  /** Of its JSON-RPC error, where that says that the caller is wrong. */
+  readonly rpcCode?: RpcCode | undefined
 }
 
 const longest = 300
@@ -63,10 +65,16 @@ export const failureOf = (error: unknown): MemberFailure => {
   // Our own error in a stream ends its session; the server itself works.
   if (error instanceof AnswerTooLarge) return { code: "member_answer_invalid", message: error.message, isBroken: false }
   if (error instanceof McpError) {
-    const said = quotable(error.message.replace(/^MCP error -?\d+: /, ""), longest)
+    // Its SDK may have put such words before its own, and ours does.
+    const said = quotable(error.message.replace(/^(MCP error -?\d+: )+/, ""), longest)
     // Connection closed, and timed out: codes of the SDK, and of our gateway for a call that was cut off.
     const isBroken = error.code === -32000 || error.code === -32001
-    return { code: isBroken ? "member_unreachable" : "member_error", message: said, isBroken }
+    return {
+      code: isBroken ? "member_unreachable" : "member_error",
+      message: said,
+      isBroken,
+      rpcCode: callersCode(error.code)
+    }
   }
   const status = statusOf(error)
   const told = envelopeIn(error.message)

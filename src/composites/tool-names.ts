@@ -7,7 +7,7 @@ const hashLength = 10
 /** Between a member's slug and its tool's name; slugs have no underscore. */
 export const prefixEnd = "__"
 /** At least so much of a slug stays readable. */
-const shortestSlug = 16
+export const shortestSlug = 16
 
 const plain = (text: string) => text.replace(/[^A-Za-z0-9_-]/g, "_")
 

@@ -1,5 +1,5 @@
 import { inWords } from "#src/format/issues.ts"
-import { failsWith, Invalid } from "#src/shared/Failure.ts"
+import { failsWith, Invalid, sentence } from "#src/shared/Failure.ts"
 import { optional } from "#src/shared/text.ts"
 import { Record, Schema } from "effect"
 
@@ -13,7 +13,7 @@ export class BadQuery extends Schema.TaggedError<BadQuery>()(
   failsWith(400, "VALIDATION_ERROR")
 ) {
   override get message() {
-    const told = this.issues.slice(0, mostTold).map(({ message, path }) => `${path}: ${message}`)
+    const told = this.issues.slice(0, mostTold).map((issue) => sentence([issue]))
     return [...told, ...told.length < this.issues.length ? [`and ${this.issues.length - told.length} more`] : []].join(
       "; "
     )
@@ -32,15 +32,17 @@ export type Described = {
   readonly jsonSchema: { readonly type: string; readonly [key: string]: unknown }
 }
 
-/** As a query has it: once, or (which is wrong) several times. */
-const Sent = Schema.Union(Schema.String, Schema.Array(Schema.String))
-
 const inQuery = ({ description, jsonSchema }: Described): Described =>
   jsonSchema.type === "array"
     ? { description: `${description}; with commas between them`, jsonSchema: { type: "string" } }
     : { description, jsonSchema }
 
-/** Any value and any name: a service that takes these tells what is wrong with them, in its own code, at both doors. */
+/** As a query has it: once, or (which is wrong but for a list) several times. */
+const Sent = Schema.Union(Schema.String, Schema.Array(Schema.String))
+const Once = Sent.pipe(Schema.filter((sent) => typeof sent === "string" || "is given more than once"))
+const sentAs = (one: Described) => (one.jsonSchema.type === "array" ? Sent : Once).annotations(inQuery(one))
+
+/** Any text and any name: a service that takes these tells what is wrong with them, in its own code, at both doors. */
 const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({
     parseOptions: { onExcessProperty: "preserve", errors: "all" },
@@ -49,6 +51,6 @@ const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
 
 /** The parameters of a query, and the same as a tool's arguments. */
 export const queryParameters = <const D extends Readonly<Record<string, Described>>>(described: D) => ({
-  Parameters: open(Record.map(described, (one: Described) => optional(Sent.annotations(inQuery(one))))),
+  Parameters: open(Record.map(described, (one: Described) => optional(sentAs(one)))),
   Arguments: open(Record.map(described, (one: Described) => optional(Schema.Unknown.annotations(one))))
 })

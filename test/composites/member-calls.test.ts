@@ -36,6 +36,15 @@ describe("who is asked", () => {
   })
 })
 
+it("a tool of one member that several have alike is named with whom to ask, where all are listed", async () => {
+  await withClient(async (client) => {
+    await expect(client.callTool({ name: `${slugOf(0)}__look` })).rejects.toThrow(
+      `Several businesses have it alike: call look with businesses: ["${slugOf(0)}"].`
+    )
+    await expect(client.callTool({ name: "cook" })).rejects.toThrow(/Did you mean "look"\? tools\/list has those/)
+  })
+})
+
 describe("prompts and resources", () => {
   it("prompts are prefixed, a URI is the better ranked member's", async () => {
     await withClient(async (client) => {
@@ -51,6 +60,23 @@ describe("prompts and resources", () => {
       await expect(client.readResource({ uri: "menu://tomorrow" })).rejects.toThrow(/There is no resource/)
       await expect(client.getPrompt({ name: "greet" })).rejects.toThrow(/There is no prompt/)
     })
+  })
+
+  it("a member's error that blames the caller keeps its code, another is the server's, and it is named once", async () => {
+    const slug = slugOf(1)
+    const told = { code: "member_error" }
+    await withClient(async (client) => {
+      for (const [code, kept] of [[-32602, -32602], [-32002, -32002], [-32050, -32603]] as const) {
+        servers[1]!.rejects = [code, "city is required"]
+        const message = `MCP error ${kept}: ${slug}: city is required`
+        const failure = { code: kept, message }
+        await expect(client.getPrompt({ name: `${slug}__greet` })).rejects.toMatchObject({ ...failure, data: told })
+        await expect(client.readResource({ uri: "bert://a" })).rejects.toMatchObject({
+          ...failure,
+          data: { ...told, uri: "bert://a" }
+        })
+      }
+    }).finally(() => (servers[1]!.rejects = undefined))
   })
 
   it("resource templates are listed once, untouched, and a URI that nobody lists is read where its template is", async () => {
@@ -112,7 +138,11 @@ describe("many tools", () => {
       expect(await page({ query: "brew", limit: 1, offset: 24 })).toMatchObject({ total: 25, tools: [{}] })
       // Though the best ranked member has 25 of its own.
       expect(await page({ limit: 1 })).toMatchObject({ tools: [{ name: "look" }] })
-      expect(await page({ query: "unheard-of" })).toEqual({ total: 0, tools: [] })
+      expect(await page({ query: "unheard-of" })).toEqual({
+        total: 0,
+        tools: [],
+        hint: expect.stringMatching(/^No tool matches "unheard-of".*leave query out/)
+      })
       const name = `${slugOf(1)}__brew_7`
       const described = await callTool(client, "describe_tools", { names: ["look", name] })
       expect(described.structuredContent).toMatchObject({
@@ -124,13 +154,33 @@ describe("many tools", () => {
       expect((await callTool(client, "call_tool", { name: "look" })).structuredContent).toMatchObject({
         answers: [{ status: "ok" }, { status: "ok" }, { status: "ok" }]
       })
-      for (const [tool, args] of [["call_tool", { name: "no" }], ["describe_tools", { names: ["no"] }]] as const) {
-        const failed = await callTool(client, tool, args)
-        expect([failed.isError, JSON.stringify(failed.content)]).toEqual([
-          true,
-          expect.stringContaining("There is no tool no")
-        ])
+      const ofOne = `${slugOf(0)}__look`
+      const insteads = [
+        ["no", "find_tools finds one by what it does."],
+        [ofOne, `Several businesses have it alike: call_tool look with businesses: ["${slugOf(0)}"].`]
+      ] as const
+      for (const [missing, instead] of insteads) {
+        for (
+          const [tool, args] of [["call_tool", { name: missing }], ["describe_tools", { names: [missing] }]] as const
+        ) {
+          const failed = await callTool(client, tool, args)
+          expect([failed.isError, JSON.parse((failed.content[0] as { text: string }).text)]).toMatchObject([
+            true,
+            { error: { code: "not_found", message: `There is no tool ${missing} in this composite. ${instead}` } }
+          ])
+        }
+        await expect(client.callTool({ name: missing })).rejects.toThrow(instead)
       }
+      const partly = await callTool(client, "describe_tools", { names: ["no", "look", ofOne] })
+      expect(partly.structuredContent).toMatchObject({
+        tools: [{ name: "look" }],
+        unknown: insteads.map(([missing, instead]) => ({ name: missing, instead }))
+      })
+      expect(JSON.stringify(partly.content)).toContain("There is no tool no. find_tools finds")
+      const { tools: listed } = await client.listTools()
+      expect(listed.find((one) => one.name === "find_tools")?.inputSchema.properties).toMatchObject({
+        limit: { maximum: 50, default: 20 }
+      })
     })
     before.forEach((tools, i) => (servers[i]!.tools = tools))
     for (const i of [0, 1]) await live.list(berth, members[i]!)
@@ -175,7 +225,9 @@ describe("composite_members", () => {
     const { id } = await compose(three.caller, { query_definition: { city: "Nowhere" } })
     await withClient(
       async (client) => {
-        expect(client.getInstructions()).toContain("No business meets its conditions at the moment")
+        const instructions = client.getInstructions() ?? ""
+        expect(instructions).toContain("No business meets its conditions at the moment")
+        expect(instructions).not.toMatch(/several businesses|A tool that several have/)
         expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["composite_members"])
         expect(await list(client)).toMatchObject({
           members: [],

@@ -156,6 +156,15 @@ describe("the dynamic query of composites", () => {
     expect(answer.body.error.details.issues.map((issue) => issue.path)).toContain(where)
   })
 
+  it("says of a filter that it is given more than once, but of a list, which may come in parts", async () => {
+    const messageOf = async (query: string) =>
+      (await hub.request<{ error?: { message: string } }>("GET", `${path}?${query}`)).body.error?.message
+    expect(await messageOf("city=a&city=b&limit=1&limit=2")).toBe(
+      "city: is given more than once; limit: is given more than once"
+    )
+    expect(await messageOf("tags=a&tags=b")).toBeUndefined()
+  })
+
   it("takes a cursor with the filters it was given for, and no other", async () => {
     interface Page {
       readonly data: ReadonlyArray<{ readonly name: string }>

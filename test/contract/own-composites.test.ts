@@ -13,6 +13,7 @@ import {
   rated
 } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
+import { callTool, connectMcp } from "../support/mcp.ts"
 import { runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
 import { failure, text, timestamp, ulid } from "./shapes.ts"
@@ -97,11 +98,23 @@ describe("composites", () => {
   row(
     "agent composites: always private, 400 when visibility is supplied, expire after 30 days, purged daily",
     async () => {
-      for (const visibility of ["private", "public"]) {
-        const body = { name: "x", query_definition: { city: "Denver" }, visibility }
+      const client = await connectMcp(berth.url, { token: key.token, path: "/mcp?toolsets=hub" })
+      const whole = { name: "x", query_definition: { city: "Denver" } }
+      for (
+        const body of [
+          ...["private", "public", "foo", null, 7].map((visibility) => ({ ...whole, visibility })),
+          { query_definition: {}, visibility: "public", colour: "red" }
+        ]
+      ) {
         const answer = await key.post(composites, body)
-        expect([answer.status, answer.body]).toEqual([400, failure("validation_error")])
+        expect([answer.status, answer.body], JSON.stringify(body)).toEqual([400, failure("validation_error")])
+        expect(answer.text).toContain("visibility: a composite that a hub key makes is private")
+        const told = await callTool(client, "hub_create_composite", body)
+        expect(JSON.parse((told.content[0] as { text: string }).text), JSON.stringify(body)).toEqual(answer.body)
       }
+      await client.close()
+      expect(await codeOf(owner.post(composites, { ...whole, visibility: "foo" }))).toBe("422 validation_error")
+      expect(await statusOf(berth.request("POST", composites, { body: { visibility: "foo" } }))).toBe(401)
       const made = await compose(key)
       expect(made).toMatchObject({ created_by: "agent", userId: owner.id, visibility: "private" })
       expect(Math.abs(Date.parse(made.expiresAt ?? "") - berth.now() - 30 * day)).toBeLessThan(60_000)
@@ -358,6 +371,16 @@ describe("composites refuse", () => {
       expect(await codeOf(nobody.request(method, composites + path)), path).toBe("401 unauthorized")
     }
     expect(await codeOf(owner.get(`${composites}/browse`))).toBe("401 unauthorized")
+    const askedFor = async (method: string, path: string) =>
+      (await berth.request<{ error: { message: string } }>(method, path)).body.error.message
+    for (const [method, path] of [["GET", ""], ["GET", "/browse"], ["POST", `/${id}/promote`]] as const) {
+      expect(await askedFor(method, composites + path), path).toMatch(/^Send a hub key \([^)]*\) as Bearer$/)
+    }
+    for (const [method, path] of [["GET", `${composites}/${id}`], ["POST", `/mcp/composites/${id}`]] as const) {
+      expect(await askedFor(method, path), path).toMatch(
+        /^Send a session token \([^)]*\) or a hub key \([^)]*\) as Bearer$/
+      )
+    }
     const stranger = await berth.signUp()
     for (const holder of [stranger, await hubKey(berth, stranger)]) {
       expect(await codeOf(read(holder, id))).toBe("404 not_found")

@@ -75,6 +75,21 @@ describe("/openapi.json", () => {
     }
   })
 
+  it("has the 503 of every operation of the hub, and no session's cookie where a hub key alone is enough", () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, ...operation }))
+    )
+    const ofHub = described.filter(({ name }) => / (\/api)?\/v1\/hub\//.test(name))
+    expect(ofHub.length).toBeGreaterThan(20)
+    expect(ofHub.filter(({ responses }) => !("503" in responses)).map(({ name }) => name)).toEqual([])
+    for (const { name, security } of ofHub) {
+      if (byHubKeyAlone.has(twins[name] ?? "")) expect(security, name).toEqual([{ bearer: [] }])
+    }
+    expect(document.paths["/v1/hub/composites/mine"]?.["get"]).toMatchObject({
+      security: [{ bearer: [] }, { cookie: [] }]
+    })
+  })
+
   it("requires a body but where none will do", () => {
     const optional = Object.entries(document.paths).filter(([, { post }]) => post?.requestBody?.required === false)
     expect(optional.map(([path]) => path).sort()).toEqual(["/api/v1/hub/api-keys", "/api/v1/hub/keys"])

@@ -114,6 +114,16 @@ describe("a query whose percent-encoding is broken, or is not UTF-8,", () => {
         expect(body.error.code.toUpperCase()).toBe("BAD_REQUEST")
       }
     }
+    // Where the contract's tables have another code for a query that does not fit.
+    const ofHub = [["/v1/hub/composites", "validation_error"], ["/v1/hub/composites/browse", "validation_error"]]
+      .concat([["/api/v1/hub/analytics/listings/x", "invalid_input"]])
+    const message = "must be UTF-8, percent-encoded"
+    for (const [path, code] of ofHub) {
+      expect((await owner.get<FailureBody>(`${path}?vertical=%ff`)).body, path).toEqual({
+        error: { code, message: `vertical: ${message}`, details: { issues: [{ path: "vertical", message }] } }
+      })
+    }
+    expect((await owner.get<FailureBody>("/v1/hub/composites?%FF=1")).body.error.message).toBe(`The query ${message}`)
     expect((await owner.get<FailureBody>("/v1/projects?%FF=1")).body.error.message)
       .toBe("The query must be UTF-8, percent-encoded")
   })

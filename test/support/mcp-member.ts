@@ -7,6 +7,7 @@ import {
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  McpError,
   ReadResourceRequestSchema
 } from "@modelcontextprotocol/sdk/types.js"
 import { createServer, type IncomingHttpHeaders, type Server as HttpServer } from "node:http"
@@ -34,6 +35,8 @@ export interface TestMember {
   /** What it does with a call. */
   answer: (name: string, args: Readonly<Record<string, unknown>>) => unknown
   tools: ReadonlyArray<TestTool>
+  /** The code and the message of the JSON-RPC error by which it rejects prompts and resources, where it does. */
+  rejects: readonly [number, string] | undefined
   /** URI templates. */
   templates: ReadonlyArray<string>
   /** Forgets the sessions, as a restarted server does. */
@@ -63,16 +66,22 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
       ListPromptsRequestSchema,
       () => ({ prompts: [{ name: "greet", description: `By ${name}` }] })
     )
-    server.setRequestHandler(GetPromptRequestSchema, () => ({
-      messages: [{ role: "user" as const, content: { type: "text" as const, text: `Greet ${name}` } }]
-    }))
+    const orReject = <A>(result: A): A => {
+      if (member.rejects !== undefined) throw new McpError(...member.rejects)
+      return result
+    }
+    server.setRequestHandler(GetPromptRequestSchema, () =>
+      orReject({
+        messages: [{ role: "user" as const, content: { type: "text" as const, text: `Greet ${name}` } }]
+      }))
     server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [{ uri: "menu://today", name: "Menu" }] }))
     server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
       resourceTemplates: member.templates.map((uriTemplate) => ({ uriTemplate, name: "Menus" }))
     }))
-    server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => ({
-      contents: [{ uri: params.uri, text: `Menu of ${name}` }]
-    }))
+    server.setRequestHandler(
+      ReadResourceRequestSchema,
+      ({ params }) => orReject({ contents: [{ uri: params.uri, text: `Menu of ${name}` }] })
+    )
     return server
   }
   const http = createServer((req, res) => {
@@ -112,6 +121,7 @@ export const startMember = async (name: string, tools: ReadonlyArray<TestTool>):
     http,
     tools,
     templates: ["menus://{day}", `${name}://{+path}`],
+    rejects: undefined,
     answer: (tool) => `${name}: ${tool}`,
     forget: () => sessions.clear(),
     stop: () => {

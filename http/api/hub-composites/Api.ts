@@ -4,7 +4,6 @@ import { NoBody } from "#http/callers/NoBody.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
 import { BrowseParameters } from "#src/composites/browse-query.ts"
 import {
-  AgentCompositeVisibility,
   AlreadyPromoted,
   BadCompositeId,
   ChangedComposite,
@@ -25,6 +24,7 @@ import { PageOf } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { NoAgentVisibility } from "./agent-visibility.ts"
 
 const root = "/v1/hub/composites"
 const one = `${root}/:compositeId` as const
@@ -34,6 +34,7 @@ const query = HttpApiEndpoint.get("query", root)
   .setUrlParams(CompositesParameters)
   .addSuccess(DynamicPage)
   .addError(BadQuery)
+  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Compute composites: listings of a vertical in a city, as one")
   .annotate(
     OpenApi.Description,
@@ -47,6 +48,7 @@ const browse = HttpApiEndpoint.get("browse", `${root}/browse`)
   .setUrlParams(BrowseParameters)
   .addSuccess(PageOf(Composite))
   .addError(BadQuery)
+  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Browse the public composites, best first")
   .annotate(
     OpenApi.Description,
@@ -67,10 +69,10 @@ const create = HttpApiEndpoint.post("create", root)
   .setPayload(NewComposite)
   .addSuccess(Data(Composite), { status: 201 })
   .addError(Invalid)
-  .addError(AgentCompositeVisibility)
   .addError(BadQuery)
   .addError(TooManyAgentComposites)
   .addError(TooManyComposites)
+  .middleware(NoAgentVisibility)
   .annotate(OpenApi.Summary, "Make a composite: listings that satisfy a query, under a name")
   .annotate(
     OpenApi.Description,
@@ -126,6 +128,7 @@ const promote = HttpApiEndpoint.post("promote", `${one}/promote`)
   .addError(AlreadyPromoted)
   .addError(TooManyComposites)
   .middleware(NoBody)
+  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Publish a composite of your account for good")
   .annotate(
     OpenApi.Description,
@@ -156,6 +159,6 @@ export class HubCompositesApi extends HttpApiGroup.make("hubComposites")
   .add(promote)
   .add(skill)
   .middleware(Authentication)
-  .annotate(RouteTraits, { credential: "hub", rate: "hub" })
+  .annotate(RouteTraits, { credential: "hub", takes: "sessionOrHubKey", rate: "hub" })
   .annotate(OpenApi.Title, "Composites")
 {}

@@ -1,7 +1,7 @@
 import { routeMiddleware } from "#http/traits/route-middleware.ts"
 import { issuesFrom } from "#src/format/issues.ts"
 import { type InvalidInput } from "#src/hub/ListingAnalytics.ts"
-import { BadRequest, Invalid } from "#src/shared/Failure.ts"
+import { type BadRequest, Invalid } from "#src/shared/Failure.ts"
 import { type BadQuery } from "#src/shared/query-parameters.ts"
 
 /** Undefined where the percent-encoding is broken (RFC 3986 §2.1) or its bytes are not UTF-8 (§2.5). */
@@ -25,15 +25,14 @@ const undecodable = (url: string) => {
  * Rejects a query with broken percent-encoding: a lenient reading would answer a different request than the one that
  * was meant.
  */
-export const withReadableQuery = routeMiddleware<BadRequest>(({ url }, { traits }, app) => {
+export const withReadableQuery = routeMiddleware<BadRequest | BadQuery | InvalidInput>(({ url }, { traits }, app) => {
   const name = traits.strictQuery ? undecodable(url) : undefined
   if (name === undefined) return app
   const path = name.slice(0, 100).toWellFormed()
   const message = "must be UTF-8, percent-encoded"
-  return new BadRequest({
-    reason: path === "" ? `The query ${message}` : `${path}: ${message}`,
-    issues: [{ path, message }]
-  })
+  return traits.wrongQuery(
+    new Invalid({ issues: [path === "" ? { path, message: `The query ${message}` } : { path, message }] })
+  )
 })
 
 const namesIn = (url: string) => {
