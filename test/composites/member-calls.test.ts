@@ -248,7 +248,7 @@ describe("a member's list", () => {
       const added = `added-by-${tool}`
       servers[0]!.tools = [look, change, { ...look, name: "renew" }]
       await live.list(berth, members[0]!)
-      const fresh = await berth.signUp()
+      const fresh = await berth.signUp("enterprise")
       const at = await compositeOf(members.slice(0, 1), fresh)
       servers[0]!.tools = [look, change, { ...look, name: "renew" }, { ...look, name: added }]
       servers[0]!.templates = [`${added}://{day}`]
