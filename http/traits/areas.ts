@@ -16,6 +16,7 @@ const areas: Readonly<Record<string, Partial<Traits>>> = {
   "/api/v1": { codes: "lower" },
   "/api/v1/hub": { codes: "lower", wrongQuery: asBadQuery },
   "/api/v1/hub/analytics": { codes: "lower", wrongQuery: asInvalidInput },
+  "/.well-known/mcp-skills": { wrongQuery: asBadQuery },
   "/api/v1/oauth": { codes: "oauth" },
   "/api/v1/oauth/authorize": { codes: "lower", failure: "page" },
   "/billing": { failure: "page", body: "form" },
