@@ -10,7 +10,7 @@ const nameOf = (module: TestModule, test: TestCase) => `${relative(process.cwd()
  */
 export default class PlainReporter implements Reporter {
   #leftOut = 0
-  /** Whoever chooses tests by name does not ask why the others are skipped. */
+  /** Whether tests are chosen by name: of those that are not, nobody asks why. What skips itself still says so. */
   #chosen = false
 
   onInit({ config }: Vitest) {
@@ -18,13 +18,14 @@ export default class PlainReporter implements Reporter {
   }
 
   onTestModuleEnd(module: TestModule) {
-    for (const test of this.#chosen ? [] : module.children.allTests("skipped")) {
+    for (const test of module.children.allTests("skipped")) {
       const result = test.result()
       if (test.name.endsWith(leftOut)) {
         this.#leftOut++
         continue
       }
       const note = result.state === "skipped" ? result.note : undefined
+      if (this.#chosen && note === undefined) continue
       console.log(`skipped: ${nameOf(module, test)}${note === undefined ? "" : `: ${note}`}`)
     }
     for (const test of module.children.allTests("passed")) {
