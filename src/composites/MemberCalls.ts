@@ -74,7 +74,7 @@ const deadlineOf = (millis: number, interrupted: AbortSignal) => {
     clearTimeout(timer)
     interrupted.removeEventListener("abort", interrupt)
   }
-  return { passed, signal, clear }
+  return { passed, signal, interrupted, clear }
 }
 type Deadline = ReturnType<typeof deadlineOf>
 
@@ -152,8 +152,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
       asked: MemberRequest,
       actor: Actor,
       now: () => number,
-      { passed, signal }: Deadline,
-      interrupted: AbortSignal
+      { interrupted, passed, signal }: Deadline
     ): Promise<Outcome> => {
       const key = keyOf(actor.accountId, member.serverId)
       const wait = breaker.wait(key, now())
@@ -195,7 +194,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
             const admission = admissions.get(member.serverId)
             if (admission?._tag === "Refused") return failed("member_refused", admission.reason)
             if (admission?._tag === "Revoked") return failed("member_revoked", revocation(admission.grantId).reason)
-            return outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), end, interrupted)
+            return outcomeOf(member, asked, actor, () => clock.unsafeCurrentTimeMillis(), end)
           })
           return Promise.all(outcomes).finally(end.clear)
         })

@@ -70,7 +70,7 @@ export const templatesOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedT
   const having = members.filter(({ features }) => features.templates.length > 0)
   for (const { features, owner, slug } of having) {
     const own = features.templates.filter((one) => hasScheme(one) && !templates.has(one.uriTemplate))
-    for (const template of own.slice(0, Math.ceil(mostTemplates / having.length))) {
+    for (const template of own.slice(0, Math.floor(mostTemplates / having.length))) {
       templates.set(template.uriTemplate, { slug, template: told(owner, template) })
     }
   }

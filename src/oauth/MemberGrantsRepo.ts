@@ -21,7 +21,8 @@ interface NewGrant extends Omit<NewGrants, "servers"> {
 
 /**
  * Grants that accounts are not asked for, to composites and for exchanged tokens, one a server: their resource is the
- * server's id, since its URL may change; of a composite, which is no server, it is the URL. The family of tokens lives as long as the grant.
+ * server's id, since its URL may change; of a composite, which is no server, it is the URL. The family of
+ * tokens lives as long as the grant.
  */
 export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/MemberGrantsRepo", {
   effect: Effect.gen(function*() {
