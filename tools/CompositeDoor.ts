@@ -16,7 +16,8 @@ const businesses = (count: number) => count === 0 ? "a composite" : count === 1 
 
 const callingIt =
   "A tool that several have takes `businesses`, the slugs to ask, and answers for each; without it the 10 best ranked " +
-  "that can be called are asked, and notAsked names the rest. {slug}__{tool} is a tool of one business. composite_members lists them all."
+  "that can be called are asked, and notAsked names the rest. {slug}__{tool} is a tool of one business. " +
+  "composite_members lists them all."
 
 const instructionsFor = ({ composite, reached }: Opened, isSearched: boolean) =>
   [

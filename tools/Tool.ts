@@ -72,7 +72,7 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly needs: Needs
   readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
-  /** What wrong arguments of a tool that reads are, a query over HTTP, where the contract has another code than bad_request. */
+  /** What wrong arguments of a tool that reads are (a query over HTTP) where the contract has another code than bad_request. */
   readonly wrongQuery?: (error: Invalid) => unknown
   /** What is refused whatever else is wrong with the arguments. */
   readonly before?: (args: unknown) => Effect.Effect<void, unknown, R>

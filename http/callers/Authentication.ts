@@ -7,8 +7,8 @@ import { CurrentCaller } from "./caller.ts"
 
 const bearer = HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotate(
   OpenApi.Description,
-  "A platform API key (`svc_live_…`, `svc_test_…`), a session token (`svc_sess_…`), a hub key where the operation takes one, or an OAuth 2.1 access token for the " +
-    "resource `{BASE_URL}/v1`, which /.well-known/oauth-protected-resource/v1 describes (RFC 9728)"
+  "A platform API key (`svc_live_…`, `svc_test_…`), a session token (`svc_sess_…`), a hub key where the operation takes " +
+    "one, or an OAuth 2.1 access token for the resource `{BASE_URL}/v1`, which /.well-known/oauth-protected-resource/v1 describes (RFC 9728)"
 ))
 
 const cookie = HttpApiSecurity.apiKey({ in: "cookie", key: "svc_session" }).pipe(HttpApiSecurity.annotate(

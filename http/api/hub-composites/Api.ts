@@ -62,7 +62,8 @@ const mine = HttpApiEndpoint.get("mine", `${root}/mine`)
   .annotate(OpenApi.Summary, "List your account's composites, newest first")
   .annotate(
     OpenApi.Description,
-    "With a hub key or a session. By createdAt, then by id. At most 200; when there are more, `truncated` and the header `X-Truncated` are true."
+    "With a hub key or a session. Newest first by createdAt, then by id. At most 200; when there are more, `truncated` " +
+      "and the header `X-Truncated` are true."
   )
 
 const create = HttpApiEndpoint.post("create", root)
