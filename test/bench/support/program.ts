@@ -35,6 +35,8 @@ export const startProgram = async (
     },
     stdio: ["ignore", "ignore", "inherit"]
   })
+  // A run that fails leaves no program behind.
+  process.once("exit", () => child.kill())
   for (;;) {
     if (child.exitCode !== null) throw new Error("the program ended")
     const there = await fetch(`${url}/v1/health`).then((answer) => answer.ok, () => false)
