@@ -48,7 +48,7 @@ const requests = Number(process.argv[3] ?? "200")
 const only = process.argv[4]
 const broad = process.env["BROAD"]
 /** Requests before the first case is measured. */
-const warmUp = 2_000
+const warmUp = 6_000
 /** Plans that are looked at of each case. */
 const mostPlans = 20
 
