@@ -126,8 +126,39 @@ describe("the resource templates that are kept", () => {
     }
   })
 
-  it("are a hundred at most", async () => {
+  it("are a hundred at most, none too long, and what is left out is told", async () => {
     const many = Array.from({ length: 200 }, (_, at) => ({ uriTemplate: `menu-${at}://{day}`, name: "Menu" }))
-    expect((await kept({ resourceTemplates: many })).templates).toHaveLength(100)
+    const { features, problem } = await tryWith(withTemplates({ resourceTemplates: [{ uriTemplate: 7 }, ...many] }))
+    expect(features.templates).toHaveLength(99)
+    expect(problem).toBe(
+      "only the first page of the resource templates is read, and at most 100 of it; " +
+        "1 of the resource templates are left out: they are not what MCP asks for, or too long"
+    )
+    expect((await tryWith(withTemplates(undefined))).problem)
+      .toBe("resources/templates/list gave no list, so no resource templates are known")
+  })
+
+  it("are those for which there is room beside all else", async () => {
+    const large = (at: number) => ({
+      name: `large_${at}`,
+      inputSchema: { type: "object", description: "x".repeat(30_000) }
+    })
+    const description = "x".repeat(1_900)
+    const many = Array.from(
+      { length: 100 },
+      (_, at) => ({ uriTemplate: `menu-${at}://{day}`, name: "Menu", description })
+    )
+    const { features, problem } = await tryWith(answering(
+      ({ method }) =>
+        method === "resources/templates/list"
+          ? { resourceTemplates: [...many, { uriTemplate: "small://{day}" }] }
+          : { tools: Array.from({ length: 17 }, (_, at) => large(at)), resources: listed },
+      [],
+      { tools: {}, resources: {} }
+    ))
+    expect(features.tools).toHaveLength(17)
+    expect(features.templates.length).toBeGreaterThan(0)
+    expect(features.templates.length).toBeLessThan(100)
+    expect(problem).toMatch(/\d+ of the resource templates are left out: all definitions together may have 512 KiB$/)
   })
 })

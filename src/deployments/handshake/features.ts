@@ -1,5 +1,6 @@
 import { type McpFeatures, type McpToolDefinition, noFeatures } from "#src/servers/McpFeatures.ts"
 import { promptOf, resourceOf, templateOf } from "./definitions.ts"
+import { HandshakeFailed } from "./failure.ts"
 import { type Fields, isFields } from "./rpc.ts"
 import { type Session } from "./sessions.ts"
 
@@ -8,49 +9,99 @@ const most = 100
 /** All definitions of a server together, as JSON. */
 const mostBytes = 512 * 1024
 
-/** Where each kind is in the answer to its method. */
-const lists = {
-  "prompts/list": "prompts",
-  "resources/list": "resources",
-  "resources/templates/list": "resourceTemplates"
-} as const
-
-const firstPage = async <A>({ call }: Session, method: keyof typeof lists, of: (entry: Fields) => A | undefined) => {
-  const result = await call(method, {})
-  const listed = isFields(result) ? result[lists[method]] : undefined
-  const entries: ReadonlyArray<unknown> = Array.isArray(listed) ? listed : []
-  return entries.slice(0, most).flatMap((entry) => (isFields(entry) ? of(entry) : undefined) ?? [])
+/** What a server offers, and what of it was left out, as parts of the report's `problem`. */
+export interface Listed<A> {
+  readonly kept: A
+  readonly notes: ReadonlyArray<string>
 }
 
-/** Those that come first, until they are too large together. */
+/** Where each kind is in the answer to its method, and what it is called. */
+const lists = {
+  "prompts/list": { field: "prompts", name: "prompts" },
+  "resources/list": { field: "resources", name: "resources" },
+  "resources/templates/list": { field: "resourceTemplates", name: "resource templates" }
+} as const
+
+/** A server that has resources need not know templates, and may never answer a method that it doesn't know. */
+const isUnknown = (error: unknown) =>
+  error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601
+
+/** Those that come first, without those for which no room is left. */
 const within = <A>(list: ReadonlyArray<A>, room: { bytes: number }) =>
-  list.filter((one) => (room.bytes -= JSON.stringify(one).length) >= 0)
+  list.filter((one) => {
+    const { length } = JSON.stringify(one)
+    if (length > room.bytes) return false
+    room.bytes -= length
+    return true
+  })
+
+const tooLarge = (dropped: number, name: string) =>
+  dropped === 0 ? [] : [
+    `${dropped} of the ${name} are left out: all definitions together may have ${mostBytes / 1024} KiB`
+  ]
+
+const firstPage = async <A>(
+  { call }: Session,
+  method: keyof typeof lists,
+  of: (entry: Fields) => A | undefined,
+  room: { bytes: number }
+): Promise<Listed<ReadonlyArray<A>>> => {
+  const { field, name } = lists[method]
+  const result = await call(method, {}).catch((error: unknown) => isUnknown(error) ? { [field]: [] } : undefined)
+  const { [field]: entries, nextCursor } = isFields(result) ? result : {}
+  if (!Array.isArray(entries)) return { kept: [], notes: [`${method} gave no list, so no ${name} are known`] }
+  const first: ReadonlyArray<unknown> = entries.slice(0, most)
+  const usable = first.flatMap((entry) => (isFields(entry) ? of(entry) : undefined) ?? [])
+  const kept = within(usable, room)
+  const unusable = first.length - usable.length
+  const notes = [
+    ...(entries.length > most || typeof nextCursor === "string"
+      ? [`only the first page of the ${name} is read, and at most ${most} of it`]
+      : []),
+    ...(unusable === 0 ? [] : [`${unusable} of the ${name} are left out: they are not what MCP asks for, or too long`]),
+    ...tooLarge(usable.length - kept.length, name)
+  ]
+  return { kept, notes }
+}
+
+const toolsWithin = (definitions: ReadonlyArray<McpToolDefinition>, room: { bytes: number }) => {
+  const kept = within(definitions, room)
+  return { kept, notes: tooLarge(definitions.length - kept.length, "tools' definitions") }
+}
 
 /** Tools alone, where the rest could not be listed in time. */
-export const toolsAlone = (definitions: ReadonlyArray<McpToolDefinition>): McpFeatures => ({
-  ...noFeatures,
-  tools: within(definitions, { bytes: mostBytes })
-})
+export const toolsAlone = (definitions: ReadonlyArray<McpToolDefinition>): Listed<McpFeatures> => {
+  const { kept, notes } = toolsWithin(definitions, { bytes: mostBytes })
+  const late = "prompts and resources were not listed in time, so none are known"
+  return { kept: { ...noFeatures, tools: kept }, notes: [...notes, late] }
+}
 
 const has = ({ capabilities }: Session, kind: string) => capabilities[kind] !== undefined
+
+const nothing = { kept: [], notes: [] }
 
 /** What a session's server offers beside its tools, as far as it says that it has any. */
 export const listFeatures = async (
   session: Session,
   definitions: ReadonlyArray<McpToolDefinition>
-): Promise<McpFeatures> => {
+): Promise<Listed<McpFeatures>> => {
   const room = { bytes: mostBytes }
-  const tools = within(definitions, room)
-  const prompts = has(session, "prompts") ? await firstPage(session, "prompts/list", promptOf).catch(() => []) : []
-  const resources = has(session, "resources")
-    ? await firstPage(session, "resources/list", resourceOf).catch(() => [])
-    : []
-  return { ...noFeatures, tools, prompts: within(prompts, room), resources: within(resources, room) }
+  const tools = toolsWithin(definitions, room)
+  const prompts = has(session, "prompts") ? await firstPage(session, "prompts/list", promptOf, room) : nothing
+  const resources = has(session, "resources") ? await firstPage(session, "resources/list", resourceOf, room) : nothing
+  return {
+    kept: { ...noFeatures, tools: tools.kept, prompts: prompts.kept, resources: resources.kept },
+    notes: [tools, prompts, resources].flatMap(({ notes }) => notes)
+  }
 }
 
 /** Its resource templates, after all else: a server may know no templates, and say so late or never. */
-export const listTemplates = async (session: Session, others: McpFeatures): Promise<McpFeatures["templates"]> => {
-  if (!has(session, "resources")) return []
-  const templates = await firstPage(session, "resources/templates/list", templateOf).catch(() => [])
-  return within(templates, { bytes: mostBytes - JSON.stringify(others).length })
-}
+export const listTemplates = async (
+  session: Session,
+  others: McpFeatures
+): Promise<Listed<McpFeatures["templates"]>> =>
+  has(session, "resources")
+    ? await firstPage(session, "resources/templates/list", templateOf, {
+      bytes: mostBytes - JSON.stringify(others).length
+    })
+    : nothing

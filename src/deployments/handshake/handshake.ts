@@ -86,11 +86,13 @@ export const handshake = async (
     const { definitions, tools } = list
     const listed = await attempt("/mcp", "resources/list", listFeatures(session, definitions))
     const others = listed instanceof HandshakeFailed ? toolsAlone(definitions) : listed
-    const templates = await attempt("/mcp", "resources/templates/list", listTemplates(session, others))
+    const templates = await attempt("/mcp", "resources/templates/list", listTemplates(session, others.kept))
     end()
-    const features = templates instanceof HandshakeFailed ? others : { ...others, templates }
+    const [features, notes] = templates instanceof HandshakeFailed
+      ? [others.kept, others.notes]
+      : [{ ...others.kept, templates: templates.kept }, [...others.notes, ...templates.notes]]
     const kept = { toolCount: tools.length, tools, features }
-    return { ok: true, transport, revision, ...kept, isGuarded: false, problem: leftOut(list) }
+    return { ok: true, transport, revision, ...kept, isGuarded: false, problem: leftOut(list, notes) }
   } finally {
     finished.abort()
   }

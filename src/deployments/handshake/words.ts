@@ -65,8 +65,8 @@ export const problemOf = (
 export const nowhere = (mcp: number, sse: number) =>
   `no MCP server was found: /mcp answered with status ${mcp}, /sse with ${sse}; ${expected}`
 
-/** What a list of tools leaves out, and what its clients do; null: nothing. */
-export const leftOut = ({ isCut, refused, unusable }: ToolList): string | null => {
+/** What a list of tools leaves out, what its clients do, and what else is left out; null: nothing. */
+export const leftOut = ({ isCut, refused, unusable }: ToolList, others: ReadonlyArray<string>): string | null => {
   const parts = [
     ...(refused === undefined
       ? []
@@ -79,7 +79,8 @@ export const leftOut = ({ isCut, refused, unusable }: ToolList): string | null =
       ? []
       : [
         `${unusable} of the tools are left out: a name is 1 to 128 visible characters, and no two tools have the same`
-      ])
+      ]),
+    ...others
   ]
   return parts.length === 0 ? null : parts.join("; ")
 }
