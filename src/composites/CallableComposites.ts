@@ -4,7 +4,6 @@ import { InsufficientScope } from "#src/oauth/scopes/InsufficientScope.ts"
 import { allowsEverything } from "#src/oauth/scopes/mcp-scopes.ts"
 import { mcpUrl, publicUrl, sseUrl } from "#src/servers/addresses.ts"
 import { Invalid } from "#src/shared/Failure.ts"
-import { jsonWeight } from "#src/shared/json-weight.ts"
 import { traced } from "#src/shared/traced.ts"
 import { GetPromptResultSchema, ReadResourceResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Clock, Effect } from "effect"
@@ -25,6 +24,7 @@ import { areSearched, describedIn, foundIn, insteadOf, toolNamed } from "./many-
 import { hindered, left } from "./member-outcome.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls } from "./MemberCalls.ts"
+import { inShares, weightOf } from "./members-share.ts"
 import { merge, type Merged } from "./merge.ts"
 import { OfferingsRepo } from "./OfferingsRepo.ts"
 import { parsedResult } from "./parsed-result.ts"
@@ -42,9 +42,8 @@ export interface Opened {
   readonly merged: Merged
 }
 
-/** Merged lists are kept up to so many values in their schemas, together and each: a value takes some 70 bytes. */
+/** Merged lists are kept up to so many values in their schemas, together: a value takes some 70 bytes. */
 const valuesKept = 1_000_000
-const valuesOfOneKept = 100_000
 
 /**
  * Composites as MCP servers (docs/decisions/callable-composites.md). What they list was stored when their members were
@@ -56,7 +55,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     const offerings = yield* OfferingsRepo
     const calls = yield* MemberCalls
     const settings = yield* CurrentSettings
-    const merges = new LRUCache<string, Merged>({ maxSize: valuesKept, maxEntrySize: valuesOfOneKept })
+    const merges = new LRUCache<string, Merged>({ maxSize: valuesKept })
 
     /** Made once for the same deployments of the same members in the same order. */
     const mergedOf = Effect.fnUntraced(function*(reached: ReadonlyArray<Reached>) {
@@ -66,7 +65,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       )
       const kept = merges.get(key)
       if (kept !== undefined) return kept
-      const stored = yield* offerings.features(callable.map(({ listingId }) => listingId))
+      const stored = inShares(yield* offerings.features(callable.map(({ listingId }) => listingId)))
       const features = new Map(stored.map((row) => [row.listingId, row.features]))
       const made = merge(
         callable.flatMap(({ listingId, name, slug }) => {
@@ -75,7 +74,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
         }),
         reservedNames
       )
-      merges.set(key, made, { size: jsonWeight(stored).nodes + key.length })
+      merges.set(key, made, { size: Math.ceil(weightOf(stored)) + key.length })
       return made
     })
 

@@ -32,8 +32,8 @@ const repeats = (key: string, fields: Fields) => {
 }
 
 /** The number of a list that is told with it. */
-const counts = (key: string, value: unknown, fields: Fields) =>
-  /count$|^total$/i.test(key) && Object.values(fields).some((one) => Array.isArray(one) && one.length === value)
+const counts = (key: string, value: unknown, lengths: ReadonlySet<unknown>) =>
+  /count$|^total$/i.test(key) && lengths.has(value)
 
 /** Texts of servers without structured content often are JSON. */
 const parsed = (text: string): unknown => {
@@ -48,10 +48,14 @@ const parsed = (text: string): unknown => {
 const joined = (parts: ReadonlyArray<string>, separator: string, total: number) =>
   [...parts, ...total > parts.length ? [`and ${total - parts.length} more`] : []].join(separator)
 
-const fieldsOf = (fields: Fields) =>
-  Object.entries(fields).filter(([key, value]) =>
-    !isEmpty(value) && !isForPrograms(key) && !repeats(key, fields) && !counts(key, value, fields)
+const fieldsOf = (fields: Fields) => {
+  const entries = Object.entries(fields)
+  // Once for all of them: to look for each one's list would stop everybody's calls where thousands are counts.
+  const lengths = new Set(entries.flatMap(([, value]) => Array.isArray(value) ? [value.length] : []))
+  return entries.filter(([key, value]) =>
+    !isEmpty(value) && !isForPrograms(key) && !repeats(key, fields) && !counts(key, value, lengths)
   )
+}
 
 const told = (entries: ReadonlyArray<readonly [string, unknown]>, level: number) =>
   joined(

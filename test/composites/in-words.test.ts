@@ -38,6 +38,21 @@ describe("an answer in words", () => {
     expect(inWords("{not JSON}")).toBe("{not JSON}")
   })
 
+  it("goes through an object's fields as often whether few or thousands of them are counts", () => {
+    const readings = (counts: number) => {
+      let times = 0
+      const fields = new Proxy(Object.fromEntries(Array.from({ length: counts }, (_, i) => [`${i}count`, i])), {
+        ownKeys: (target) => {
+          times++
+          return Reflect.ownKeys(target)
+        }
+      })
+      inWords(fields)
+      return times
+    }
+    expect(readings(3_000)).toBe(readings(3))
+  })
+
   it("is never JSON, whatever was answered", () => {
     fc.assert(fc.property(fc.jsonValue({ noUnicodeString: true }), (value) => {
       const text = inWords(JSON.stringify({ a: value, b: [value] }))

@@ -70,6 +70,21 @@ describe("the tools that are kept", () => {
     })
   })
 
+  it("are described to others as long as all hold ten thousand values at most, and the rest is told", async () => {
+    const holding = (name: string, values: number) => ({
+      name,
+      inputSchema: { type: "object", enum: Array.from({ length: values }, () => 1) }
+    })
+    const { features, problem, toolCount } = await tryWith(
+      listing([holding("large", 6_000), holding("larger", 7_000), holding("small", 10)])
+    )
+    expect(toolCount).toBe(3)
+    expect(features.tools.map(({ name }) => name)).toEqual(["large", "small"])
+    expect(problem).toBe(
+      "1 of the tools' definitions are left out: all definitions together may have 512 KiB and 10000 values"
+    )
+  })
+
   it("can be stored and shown, whatever a machine lists", async () => {
     const values = fc.sample(fc.jsonValue(), 20)
     const hostile = fc.sample(
@@ -159,6 +174,6 @@ describe("the resource templates that are kept", () => {
     expect(features.tools).toHaveLength(17)
     expect(features.templates.length).toBeGreaterThan(0)
     expect(features.templates.length).toBeLessThan(100)
-    expect(problem).toMatch(/\d+ of the resource templates are left out: all definitions together may have 512 KiB$/)
+    expect(problem).toMatch(/\d+ of the resource templates are left out: all definitions together may have 512 KiB /)
   })
 })

@@ -1,4 +1,5 @@
 import { type McpFeatures, type McpToolDefinition, noFeatures } from "#src/servers/McpFeatures.ts"
+import { jsonWeight } from "#src/shared/json-weight.ts"
 import { promptOf, resourceOf, templateOf } from "./definitions.ts"
 import { HandshakeFailed } from "./failure.ts"
 import { type Fields, isFields } from "./rpc.ts"
@@ -6,8 +7,19 @@ import { type Session } from "./sessions.ts"
 
 /** Of prompts, of resources, and of their templates; more than one page of them is not read. */
 const most = 100
-/** All definitions of a server together, as JSON. */
+/** All definitions of a server together, as JSON, and what they hold: `[1]` is three bytes, and costs its readers a hundred. */
 const mostBytes = 512 * 1024
+const mostValues = 10_000
+
+interface Room {
+  bytes: number
+  values: number
+}
+
+const roomBeside = (others: unknown): Room => ({
+  bytes: mostBytes - JSON.stringify(others).length,
+  values: mostValues - jsonWeight(others).nodes
+})
 
 /** What a server offers, and what of it was left out, as parts of the report's `problem`. */
 export interface Listed<A> {
@@ -27,24 +39,27 @@ const isUnknown = (error: unknown) =>
   error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601
 
 /** Those that come first, without those for which no room is left. */
-const within = <A>(list: ReadonlyArray<A>, room: { bytes: number }) =>
+const within = <A>(list: ReadonlyArray<A>, room: Room) =>
   list.filter((one) => {
     const { length } = JSON.stringify(one)
-    if (length > room.bytes) return false
+    const { nodes } = jsonWeight(one)
+    if (length > room.bytes || nodes > room.values) return false
     room.bytes -= length
+    room.values -= nodes
     return true
   })
 
 const tooLarge = (dropped: number, name: string) =>
   dropped === 0 ? [] : [
-    `${dropped} of the ${name} are left out: all definitions together may have ${mostBytes / 1024} KiB`
+    `${dropped} of the ${name} are left out: all definitions together may have ${mostBytes / 1024} KiB and ` +
+    `${mostValues} values`
   ]
 
 const firstPage = async <A>(
   { call }: Session,
   method: keyof typeof lists,
   of: (entry: Fields) => A | undefined,
-  room: { bytes: number }
+  room: Room
 ): Promise<Listed<ReadonlyArray<A>>> => {
   const { field, name } = lists[method]
   const result = await call(method, {}).catch((error: unknown) => isUnknown(error) ? { [field]: [] } : undefined)
@@ -64,14 +79,14 @@ const firstPage = async <A>(
   return { kept, notes }
 }
 
-const toolsWithin = (definitions: ReadonlyArray<McpToolDefinition>, room: { bytes: number }) => {
+const toolsWithin = (definitions: ReadonlyArray<McpToolDefinition>, room: Room) => {
   const kept = within(definitions, room)
   return { kept, notes: tooLarge(definitions.length - kept.length, "tools' definitions") }
 }
 
 /** Tools alone, where the rest could not be listed in time. */
 export const toolsAlone = (definitions: ReadonlyArray<McpToolDefinition>): Listed<McpFeatures> => {
-  const { kept, notes } = toolsWithin(definitions, { bytes: mostBytes })
+  const { kept, notes } = toolsWithin(definitions, roomBeside([]))
   const late = "prompts and resources were not listed in time, so none are known"
   return { kept: { ...noFeatures, tools: kept }, notes: [...notes, late] }
 }
@@ -85,7 +100,7 @@ export const listFeatures = async (
   session: Session,
   definitions: ReadonlyArray<McpToolDefinition>
 ): Promise<Listed<McpFeatures>> => {
-  const room = { bytes: mostBytes }
+  const room = roomBeside([])
   const tools = toolsWithin(definitions, room)
   const prompts = has(session, "prompts") ? await firstPage(session, "prompts/list", promptOf, room) : nothing
   const resources = has(session, "resources") ? await firstPage(session, "resources/list", resourceOf, room) : nothing
@@ -101,7 +116,5 @@ export const listTemplates = async (
   others: McpFeatures
 ): Promise<Listed<McpFeatures["templates"]>> =>
   has(session, "resources")
-    ? await firstPage(session, "resources/templates/list", templateOf, {
-      bytes: mostBytes - JSON.stringify(others).length
-    })
+    ? await firstPage(session, "resources/templates/list", templateOf, roomBeside(others))
     : nothing
