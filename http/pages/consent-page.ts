@@ -84,19 +84,26 @@ ${
 const account = ({ switchAccount, user }: ConsentProps) =>
   html`<p>Signed in as <strong><bdi>${user}</bdi></strong>. <a href="${switchAccount}">Use another account</a></p>`
 
+/** Says nothing of a private composite, not even its name. */
+const whyNot = ({ admission, target, user }: ConsentProps, name: string, server: string) => {
+  if (target.kind === "composite") {
+    return html`<p>It is private to another account, so <strong><bdi>${name}</bdi></strong> can't use it for you. Use the
+account that made it.</p>`
+  }
+  return admission === "unverified"
+    ? html`<p>The owner of <strong><bdi>${server}</bdi></strong> lets in certain e-mail addresses only, and nobody has
+verified yet that <strong><bdi>${user}</bdi></strong> is yours. Ask the operator of this platform to verify it, then
+try again, or use another account.</p>`
+    : html`<p>The owner of <strong><bdi>${server}</bdi></strong> lets in other accounts only, so
+<strong><bdi>${name}</bdi></strong> can't use it for you. Ask the owner to add your e-mail address, or use another
+account.</p>`
+}
+
 const notAdmittedPage = (props: ConsentProps, name: string, server: string) =>
   document({
     title: "Not open to this account",
-    main: html`<h1>This server is not open to you</h1>
-${
-      props.admission === "unverified"
-        ? html`<p>The owner of <strong><bdi>${server}</bdi></strong> lets in certain e-mail addresses only, and nobody has
-verified yet that <strong><bdi>${props.user}</bdi></strong> is yours. Ask the operator of this platform to verify it, then
-try again, or use another account.</p>`
-        : html`<p>The owner of <strong><bdi>${server}</bdi></strong> lets in other accounts only, so
-<strong><bdi>${name}</bdi></strong> can't use it for you. Ask the owner to add your e-mail address, or use another
-account.</p>`
-    }
+    main: html`<h1>This ${props.target.kind === "composite" ? "composite" : "server"} is not open to you</h1>
+${whyNot(props, name, server)}
 ${account(props)}
 ${buttons(props)}`
   })

@@ -122,6 +122,7 @@ describe("a token for a composite", () => {
     expect([own.status, own.text.includes(name)]).toEqual([200, true])
     const others = await page(await berth.signUp(), at)
     expect([others.status, others.text.includes(name)]).toEqual([403, false])
+    expect(others.text).toContain("It is private to another account")
     const nowhere = await flow.authorize({ resource: `${berth.url}/mcp/composites/01HZZZZZZZZZZZZZZZZZZZZZZZ` })
     expect(Object.fromEntries(nowhere.searchParams)).toMatchObject({
       error: "invalid_target",
