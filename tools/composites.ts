@@ -124,7 +124,7 @@ export const compositeTools = Effect.map(
     }),
     tool({
       ...hub,
-      needs: "hubKey",
+      needs: "builderKey",
       name: "hub_promote_composite",
       title: "Publish a composite for good",
       description:

@@ -1,4 +1,5 @@
 import { type Grant, renewableClientIds } from "#src/oauth/Grant.ts"
+import { isCompositeResource } from "#src/oauth/scopes/platform-resource.ts"
 import { document } from "./document.ts"
 import { html, type Part } from "./html.ts"
 import { scopeWords } from "./scope-words.ts"
@@ -28,7 +29,11 @@ const originOf = (clientId: string) =>
 
 const entry = (grant: Grant, { action, ticket }: GrantsProps) => {
   const name = shownName(grant.clientName ?? "", "An unnamed application")
-  const target = grant.serverId === null ? "Berth" : shownName(grant.serverName ?? "", "a server without a name")
+  const target = grant.serverId !== null
+    ? shownName(grant.serverName ?? "", "a server without a name")
+    : isCompositeResource(grant.resource)
+    ? "a composite"
+    : "Berth"
   const date = grant.createdAt.toISOString()
   return html`<li>
 <h2 id="${grant.id}"><bdi>${name}</bdi></h2>

@@ -1,3 +1,4 @@
+import { isAtLeast } from "#src/plans/HubTier.ts"
 import { failsWith } from "#src/shared/Failure.ts"
 import { Effect, Schema } from "effect"
 import { accountScope, type Actor, CurrentActor, type GrantedScope, type Scope } from "./CurrentActor.ts"
@@ -27,10 +28,10 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
 /**
- * What an operation requires: one of these scopes, a session, a hub key, either of the two, or nothing because its answer
- * is public.
+ * What an operation requires: one of these scopes, a session, a hub key (of tier builder or higher), a session or a hub
+ * key, or nothing because its answer is public.
  */
-export type Needs = ReadonlyArray<Scope> | "session" | "hubKey" | "sessionOrHubKey" | "anybody"
+export type Needs = ReadonlyArray<Scope> | "session" | "hubKey" | "builderKey" | "sessionOrHubKey" | "anybody"
 
 /**
  * Whether a credential is enough. A session is, but where a hub key is asked for; an OAuth client with the scope
@@ -38,8 +39,12 @@ export type Needs = ReadonlyArray<Scope> | "session" | "hubKey" | "sessionOrHubK
  */
 export const mayDo = ({ credential }: Actor, needs: Needs) => {
   if (needs === "anybody") return true
-  if (credential.kind === "hub") return needs === "hubKey" || needs === "sessionOrHubKey"
-  if (needs === "hubKey") return false
+  if (credential.kind === "hub") {
+    return needs === "builderKey"
+      ? isAtLeast(credential.tier, "builder")
+      : needs === "hubKey" || needs === "sessionOrHubKey"
+  }
+  if (needs === "hubKey" || needs === "builderKey") return false
   if (credential.kind === "session") return true
   if (needs !== "session" && needs !== "sessionOrHubKey") {
     return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
@@ -53,6 +58,7 @@ const hubKeyFrom = "make one with POST /api/v1/hub/api-keys (the tool hub_create
 export const credentialFor = (needs: Needs) => {
   if (needs === "anybody") return "no credential of its own"
   if (needs === "hubKey") return `a hub key; ${hubKeyFrom}`
+  if (needs === "builderKey") return `a hub key of tier builder or higher; ${hubKeyFrom}`
   if (needs === "sessionOrHubKey") return `a session (log in) or a hub key; ${hubKeyFrom}`
   if (needs === "session") return `a session (log in), or an OAuth client with the scope ${accountScope}`
   return `the scope ${needs.join(" or ")}; log in, or make an API key that has it (the tool create_api_key)`

@@ -58,7 +58,12 @@ export const obstacleOf = (
     )
   }
   if (!isComposable(server)) {
-    return lasting("member_not_callable", "its owner does not let composites call it: connect to it")
+    return lasting(
+      "member_not_callable",
+      server.composable === false
+        ? "its owner does not let composites call it: connect to it"
+        : "its server does not let in everybody, and its owner has not allowed composites (composable of the listing)"
+    )
   }
   if (forEverybody && server.access !== "public") {
     return lasting("member_refused", "a hub key reaches only servers that everybody may use: log in")

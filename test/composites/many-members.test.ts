@@ -6,10 +6,10 @@ import { type LiveMember, LiveMembers } from "../support/live-members.ts"
 import { startMember, type TestMember } from "../support/mcp-member.ts"
 import { callTool, connectMcp } from "../support/mcp.ts"
 import { runSql } from "../support/sql.ts"
-import { type Answer, bySlug, look } from "./three-members.ts"
+import { type Answer, bySlug, look, patientMembers } from "./three-members.ts"
 
 const live = new LiveMembers()
-const berth = useBerth({ machines: live.machines })
+const berth = useBerth({ machines: live.machines, variables: patientMembers })
 
 interface Answers {
   readonly answers: ReadonlyArray<Answer>

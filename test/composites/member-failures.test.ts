@@ -197,6 +197,10 @@ describe("a member that", () => {
         at
       )
     expect(await reached(three.owner.token, own)).toBeUndefined()
+    expect((await memberList(three.owner.token, own)).get(slugOf(2))).toMatchObject({
+      code: "member_not_callable",
+      reason: expect.stringContaining("does not let in everybody")
+    })
     await three.owner.patch(listing, { composable: true })
     expect(await reached(three.owner.token, own)).toMatchObject({ status: "ok" })
     expect(await reached((await hubKey(berth, three.owner)).token, own)).toBeUndefined()

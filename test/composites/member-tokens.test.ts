@@ -16,11 +16,18 @@ describe("tokens", () => {
     })
 
   it("never are the caller's: members receive nothing of it", async () => {
-    for (const token of [three.caller.token, three.key.token]) await ask({}, token)
-    for (const { seen } of servers) {
-      expect(seen.length).toBeGreaterThan(0)
-      const all = JSON.stringify(seen)
-      for (const token of [three.caller.token, three.key.token]) expect(all).not.toContain(token)
+    const flow = await newFlow(berth)
+    const own = await compositeOf(members, flow.user)
+    const { access_token } = await flow.tokens({ resource: `${berth.url}${own}` })
+    const tokens = [[three.caller.token], [three.key.token], [access_token, own]] as const
+    for (const [token, at] of tokens) {
+      const before = servers.map(({ seen }) => seen.length)
+      await withClient((client) => callTool(client, "look"), token, at)
+      for (const [i, { seen }] of servers.entries()) {
+        expect(seen.length).toBeGreaterThan(before[i]!)
+        const all = JSON.stringify(seen)
+        for (const [token] of tokens) expect(all).not.toContain(token)
+      }
     }
   })
 
@@ -223,7 +230,7 @@ describe("a token for the composite", () => {
 })
 
 describe("the door", () => {
-  it("is closed without a credential, says where to get one, and knows only what the three.caller may read", async () => {
+  it("is closed without a credential, says where to get one, and knows only what its caller may read", async () => {
     const message = { jsonrpc: "2.0", id: 1, method: "tools/list" }
     const headers = { accept: "application/json, text/event-stream" }
     const anonymous = await berth.request("POST", three.path, { body: message, headers })

@@ -25,10 +25,13 @@ export const change: TestTool = { name: "change", description: "Changes.", input
 
 export const bySlug = (answers: ReadonlyArray<Answer>) => new Map(answers.map((one) => [one.slug, one]))
 
+/** For tests that are not about the deadline: on a busy machine members take longer than it. */
+export const patientMembers = { COMPOSITE_MEMBER_SECONDS: "30" }
+
 /** Three members with the same tools, and a composite of them: what a test file about calls begins with. */
-export const useThreeMembers = () => {
+export const useThreeMembers = (variables: Readonly<Record<string, string>> = {}) => {
   const live = new LiveMembers()
-  const berth = useBerth({ machines: live.machines })
+  const berth = useBerth({ machines: live.machines, variables })
 
   const names = ["anna", "bert", "cleo"] as const
 

@@ -287,8 +287,8 @@ describe("the page of connected applications", () => {
 })
 
 describe("a grant on the page of connected applications", () => {
-  const from = (clientId: string) =>
-    /<p class="soft">(.*); allowed on/.exec(grantsPage({
+  const shown = (clientId: string, resource: string, serverId: string | null = null) =>
+    grantsPage({
       nav: "",
       action: "/g",
       signOut: "/o",
@@ -299,19 +299,29 @@ describe("a grant on the page of connected applications", () => {
         id: GrantId.make("gra_1"),
         clientId,
         clientName: "Name",
-        resource: "https://menu.mcp.example",
-        serverId: "srv_1",
-        serverName: "Menu",
+        resource,
+        serverId,
+        serverName: serverId === null ? null : "Menu",
         scopes: ["mcp:read"],
         createdAt: new Date(0),
         updatedAt: new Date(0)
       }]
-    }))?.[1]
+    })
+  const from = (clientId: string) =>
+    /<p class="soft">(.*); allowed on/.exec(shown(clientId, "https://menu.mcp.example", "srv_1"))?.[1]
 
   it("says whose it is; those of exchanged tokens and composites are Berth's own", () => {
     expect(from("client_1")).toBe("It registered itself")
     expect(from("https://agent.example/client.json")).toBe("Of agent.example")
     for (const own of ["berth-token-exchange", "berth-composites"]) expect(from(own)).toContain("Berth&#39;s own")
+  })
+
+  it("says what it may use: a server, a composite, or Berth", () => {
+    const used = (path: string, serverId?: string) =>
+      /It may use <strong><bdi>(.*?)<\/bdi>/.exec(shown("client_1", `https://berth.example${path}`, serverId))?.[1]
+    expect(used("/s/menu", "srv_1")).toBe("Menu")
+    expect(used("/mcp/composites/01M8EX9NBV45VV2SXSRDWXH745")).toBe("a composite")
+    expect(["/mcp", "/v1"].map((path) => used(path))).toEqual(["Berth", "Berth"])
   })
 })
 

@@ -293,6 +293,13 @@ describe("find_tools", () => {
       }
     }
     expect((await find("promote a composite", agent)).tools[0]?.name).toBe("hub_promote_composite")
+    const explorer = await connectMcp(berth.url, { token: (await hubKey(berth, owner, "explorer")).token })
+    const { hint, tools } = await find("hub_promote_composite", explorer)
+    expect(tools).toEqual([])
+    expect(hint).toContain(
+      "may not call hub_promote_composite: that needs a hub key of tier builder or higher; make one"
+    )
+    await explorer.close()
   })
 
   it.each([

@@ -52,6 +52,9 @@ export const rpcCodeIn = (body: string): number | undefined => {
   }
 }
 
+/** A composite's address (docs/hub.md, "As one MCP server") is right as a path: what is missing is the composite. */
+const isComposite = (url: string) => /\/mcp\/composites\/[^/]+$/.test(new URL(url).pathname)
+
 const statusMessage = (status: number, url: string, token: boolean, said: string | undefined): string => {
   const { host } = new URL(url)
   if (status === 401) {
@@ -59,7 +62,7 @@ const statusMessage = (status: number, url: string, token: boolean, said: string
       ? `${host} did not accept the token: it is wrong, expired, or meant for another server. Get a new one.`
       : `${host} asks for a token. Give one with --token or in BERTH_TOKEN; where a Berth hosts it, berth login is enough.`
   }
-  const isPath = status === 404 || status === 405
+  const isPath = status === 405 || status === 404 && !isComposite(url)
   if (said !== undefined && !isPath) return `${host} answered with status ${status}: ${said.replace(/\.$/, "")}.`
   if (status === 403) return `${host} refused: the token does not allow this. Get one with the scope it needs.`
   if (status === 404) return `There is no MCP server at ${url}. Check the path: it usually ends in /mcp or /sse.`

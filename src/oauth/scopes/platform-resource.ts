@@ -44,6 +44,8 @@ export const compositeResource = ({ baseUrl }: Pick<Settings, "baseUrl">, path: 
   return id !== undefined && isUlid(id) ? `${baseUrl}/mcp/composites/${id}` : undefined
 }
 
+export const isCompositeResource = (url: string) => compositeResource({ baseUrl: "" }, url) !== undefined
+
 /** The protected-resource document of a composite (RFC 9728 §2). Its scopes are those of hosted servers. */
 export const compositeResourceMetadata = (settings: Pick<Settings, "authUrl">, resource: string) => ({
   resource,

@@ -11,6 +11,7 @@ let guarded: string
 /** What `/stateless` was asked. */
 const seen: Array<unknown> = []
 
+const expired = JSON.stringify({ error: { code: "not_found", message: "It has expired: make another" } })
 const stopped = JSON.stringify({ error: { code: "SERVICE_UNAVAILABLE", message: "The server is st\u001b[31mopped" } })
 
 /**
@@ -34,6 +35,7 @@ const makeFront = (target: string) =>
     }
     if (door === "stateless") seen.push(incoming.headers["mcp-method"])
     if (door === "stopped") return refuse(503, stopped)
+    if (door === "expired") return refuse(404, expired)
     const path = `/${rest.join("/").replace(/^sse-only/, "sse")}`
     const { headers, method } = incoming
     const outgoingRequest = request(`${target}${path}`, { method: method ?? "GET", headers }, (answer) => {
@@ -172,6 +174,12 @@ describe("a server that cannot be used", () => {
     ["nobody listening", () => "http://127.0.0.1:1025/mcp", "Nothing listens at 127.0.0.1:1025", 6],
     ["an unknown path", () => `${server.url}/nothing`, "There is no MCP server at", 4],
     ["an unknown /sse", () => `${server.url}/nothing/sse`, "There is no MCP server at", 4],
+    [
+      "a composite that is no more",
+      () => `${guarded}/expired/mcp/composites/x`,
+      "status 404: It has expired: make another.",
+      4
+    ],
     ["a server that says why it is down", () => `${guarded}/stopped/mcp`, "status 503: The server is st[31mopped.", 1],
     ["a server that is down", () => `${guarded}/down/mcp`, "answered with status 503", 1],
     ["something else on HTTP", () => `${guarded}/broken/mcp`, "did not answer as an MCP server does", 1],
