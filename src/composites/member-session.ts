@@ -15,6 +15,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import { ReadableStream } from "node:stream/web"
+import { setTimeout } from "node:timers/promises"
 import { isLostSession, SessionEnded } from "./lost-session.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -49,6 +50,17 @@ const tellingEnd = (fetch: FetchLike, onEnd: () => void): FetchLike => async (ur
   }
   return new Response(ReadableStream.from(told()) as ConstructorParameters<typeof Response>[0], { status, headers })
 }
+
+/**
+ * `fetch` that tells when a GET was answered. The SDK's client opens the session's own stream without waiting for it, and
+ * what a server says there before it is open goes to nobody.
+ */
+const tellingStream = (fetch: FetchLike, onAnswered: () => void): FetchLike => async (url, init) => {
+  const answered = fetch(url, init)
+  return (init?.method ?? "GET") === "GET" ? await answered.finally(onAnswered) : await answered
+}
+/** A member that does not answer it holds no call for longer. */
+const streamMillis = 250
 
 const clientInfo = { name: "berth-composites", version }
 // Each client would make one of its own, which costs more than the rest of it; nothing is validated with it.
@@ -101,13 +113,19 @@ export const openSession = async (
   }
   const calm = withFewStreams(calmEvents(fetch, { onTooMany, lastEvent }))
   // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.
+  let onStream: () => void = () => undefined
+  const stream = new Promise<void>((resolve) => (onStream = resolve))
   const transport = kind === "sse"
     ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(calm, close) })
-    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch: calm })
+    : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch: tellingStream(calm, () => onStream()) })
   const signal = AbortSignal.timeout(openMillis)
   try {
     // The SDK's transports predate `exactOptionalPropertyTypes`.
     await client.connect(withFewRequests(transport as Transport), { signal })
+    const { prompts, resources, tools } = client.getServerCapabilities() ?? {}
+    if (kind !== "sse" && [prompts, resources, tools].some((offered) => offered?.listChanged === true)) {
+      await Promise.race([stream, setTimeout(streamMillis, undefined, { ref: false })])
+    }
   } catch (error) {
     close()
     throw flood ?? (signal.aborted ? new NoHandshake() : reason(error))

@@ -252,18 +252,8 @@ describe("a member's list", () => {
       const at = await compositeOf(members.slice(0, 1), fresh)
       servers[0]!.tools = [look, change, { ...look, name: "renew" }, { ...look, name: added }]
       servers[0]!.templates = [`${added}://{day}`]
-      // What is said before the session's stream is there, a server of the SDK drops: on a busy machine the call is first.
-      const { answer, seen } = servers[0]!
-      const before = seen.length
-      servers[0]!.answer = async () => {
-        await expect.poll(() => seen.slice(before).some(({ body, url }) => url === "/mcp" && body === ""), {
-          timeout: 20_000
-        }).toBe(true)
-        return tool
-      }
       const called = await withClient((client) => callTool(client, `${slugOf(0)}__${tool}`), fresh.token, at)
       expect(called.isError, JSON.stringify(called.content)).not.toBe(true)
-      servers[0]!.answer = answer
       const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
       await expect.poll(() => withClient(names, fresh.token, at), { timeout: 20_000, interval: 800 })
         .toContain(`${slugOf(0)}__${added}`)
