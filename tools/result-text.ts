@@ -51,8 +51,9 @@ const listed = (data: ReadonlyArray<unknown>) =>
     ? ["Nothing found"]
     : data.map((item) => Predicate.isRecord(item) ? row(item) : `- ${inline(item, mostOfCell)}`)
 
-/** `nextPage` tells the call for what there is more. */
-const countOf = ({ total }: Record<string, unknown>) => `${String(total)} in all`
+/** Of a page, whose call for more `nextPage` tells. A new key has other things there. */
+const metaLines = (meta: unknown) =>
+  Predicate.isRecord(meta) && typeof meta["total"] === "number" ? [`${meta["total"]} in all`] : linesOf("meta", meta)
 
 /**
  * A result for readers of its text: one line a field or row, without what is empty, and not endless. Programs read
@@ -70,6 +71,6 @@ export const resultText = (value: unknown): string => {
   return [
     ...shown,
     ...(shown.length < lines.length ? [`… ${lines.length - shown.length} more lines in structuredContent`] : []),
-    ...(Predicate.isRecord(meta) ? [countOf(meta)] : linesOf("meta", meta))
+    ...metaLines(meta)
   ].join("\n")
 }

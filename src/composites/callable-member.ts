@@ -45,6 +45,13 @@ export const resting = (seconds: number): Obstacle => ({
   isPassing: true
 })
 
+/** Asked, it would fail three times at once, and then rest although it runs again. */
+const broughtBack: Obstacle = {
+  code: "member_unreachable",
+  reason: "its server is being brought back: ask it again soon",
+  isPassing: true
+}
+
 /** Undefined: the member can be called. */
 export const obstacleOf = (
   server: MemberServer | null,
@@ -75,6 +82,7 @@ export const obstacleOf = (
   if (server.status === "stopped" && !server.asleep) {
     return { code: "member_stopped", reason: "its server is stopped; its owner can start it", isPassing: true }
   }
+  if (server.status === "provisioning") return broughtBack
   const revoked = revokedGrant(server)
   return revoked === undefined ? undefined : revocation(revoked)
 }

@@ -163,6 +163,24 @@ describe("a member that", () => {
     expect((await memberList()).get(slugOf(1))).toMatchObject({ callable: true })
   })
 
+  it("is brought back by the platform is told to be, and does not rest when it runs again", async () => {
+    const { server } = members[1]!
+    const become = (status: string) =>
+      runSql(berth.databaseUrl, "UPDATE servers SET status = $2 WHERE id = $1", [server.id, status])
+    await become("provisioning")
+    for (const answers of await Promise.all([ask(), ask(), ask()])) {
+      expect(bySlug(answers).get(slugOf(0))).toMatchObject({ status: "ok" })
+      expect(bySlug(answers).get(slugOf(1))).toEqual({
+        slug: slugOf(1),
+        status: "error",
+        code: "member_unreachable",
+        message: "its server is being brought back: ask it again soon"
+      })
+    }
+    await become("running")
+    expect(bySlug(await ask()).get(slugOf(1))).toMatchObject({ status: "ok" })
+  })
+
   it("sleeps can be called, and is woken by the call", async () => {
     const { server } = members[1]!
     const sleep = `UPDATE servers SET status = 'stopped', asleep_at = now(), health_path = '/health' WHERE id = $1`

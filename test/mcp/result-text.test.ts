@@ -54,6 +54,14 @@ describe("the text of a result", () => {
     }
   })
 
+  it("of a new hub key has the id that revokes it, and no count", async () => {
+    const { text, value } = await call("hub_create_key", { tier: "explorer" }, "2025-11-25")
+    const { key, meta } = value as { readonly key: string; readonly meta: { readonly id: string } }
+    expect(text).toContain(`key: ${key}`)
+    expect(text).toContain(`id: ${meta.id}`)
+    expect(text).not.toContain("in all")
+  })
+
   it("of a log is its lines, and of a skill the skill", async () => {
     expect((await call("get_logs", { serverId: server.id }, "2025-11-25")).text).toBe("Nothing is logged")
   })
