@@ -1,5 +1,5 @@
 import { byDay, isWeekday } from "#src/format/opening-day.ts"
-import { type DayHours, type TemplateType } from "#src/format/ReadyConfig.ts"
+import { type DayHours, type PriceType, type TemplateType } from "#src/format/ReadyConfig.ts"
 import { type ListingPage } from "#src/syndication/PublicBusinesses.ts"
 import { Html } from "./html.ts"
 
@@ -33,12 +33,27 @@ const hoursOf = ({ openingHours }: ListingPage) =>
     ...timesOf(span)
   }))
 
-const offerOf = (priceCents: number | null) =>
-  priceCents === null ? {} : {
+/** A price that may be more, or is for an hour, stands in a specification: `price` alone is what is paid. */
+const priceOf = (amount: string, priceType: PriceType) => {
+  const priceCurrency = "USD"
+  switch (priceType) {
+    case "starting_at":
+      return { priceSpecification: { "@type": "PriceSpecification", minPrice: amount, priceCurrency } }
+    case "hourly":
+      // HUR: hour (UN/CEFACT).
+      return {
+        priceSpecification: { "@type": "UnitPriceSpecification", price: amount, priceCurrency, unitCode: "HUR" }
+      }
+    default:
+      return { price: amount, priceCurrency }
+  }
+}
+
+const offerOf = ({ priceCents, priceType }: ListingPage["sections"][number]["items"][number]) =>
+  priceCents === null || priceType === "free_estimate" ? {} : {
     offers: {
       "@type": "Offer",
-      price: (priceCents / 100).toFixed(2),
-      priceCurrency: "USD",
+      ...priceOf((priceCents / 100).toFixed(2), priceType),
       availability: "https://schema.org/InStock"
     }
   }
@@ -49,11 +64,11 @@ const menuOf = ({ pageUrl, sections }: ListingPage) => ({
   hasMenuSection: sections.map(({ items, name }) => ({
     "@type": "MenuSection",
     name,
-    hasMenuItem: items.map(({ description, name, priceCents }) => ({
+    hasMenuItem: items.map((item) => ({
       "@type": "MenuItem",
-      name,
-      ...given("description", description),
-      ...offerOf(priceCents)
+      name: item.name,
+      ...given("description", item.description),
+      ...offerOf(item)
     }))
   }))
 })

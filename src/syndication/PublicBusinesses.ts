@@ -7,7 +7,7 @@ import { ListingNotFound } from "#src/listings/Listing.ts"
 import { levelOfTier } from "#src/listings/VerificationLevel.ts"
 import { isLabel } from "#src/shared/dns-label.ts"
 import { Clock, Effect, Option } from "effect"
-import { sectionsOf } from "./menu.ts"
+import { sectionsOf, withoutTypes } from "./menu.ts"
 import { openingNow } from "./opening.ts"
 import {
   type BusinessDetail,
@@ -84,7 +84,7 @@ export class PublicBusinesses extends Effect.Service<PublicBusinesses>()("syndic
           slug,
           status: total === 0 ? "no_menu" : "ok",
           name: lineOf(name, 255),
-          sections: sectionsOf(items, 140),
+          sections: withoutTypes(sectionsOf(items, 140)),
           omittedItems: Math.max(0, total - items.length),
           pageUrl: urls.page(slug)
         }

@@ -6,9 +6,15 @@ import { type MenuRow } from "./PublicBusinessesRepo.ts"
 /** What has no category stands under this heading. */
 const unsorted = "Other"
 
+/** Items as they are told, and how their prices are meant. */
+export interface PricedSection {
+  readonly name: string
+  readonly items: ReadonlyArray<MenuSection["items"][number] & Pick<MenuRow["items"][number], "priceType">>
+}
+
 /** The items of a menu below their categories, each in the order of the catalog. Descriptions are cut to one line. */
-export const sectionsOf = (items: MenuRow["items"], mostDescription: number): ReadonlyArray<MenuSection> => {
-  const sections = new Map<string, Array<MenuSection["items"][number]>>()
+export const sectionsOf = (items: MenuRow["items"], mostDescription: number): ReadonlyArray<PricedSection> => {
+  const sections = new Map<string, Array<PricedSection["items"][number]>>()
   for (const { category, description, name, priceCents, priceType } of items) {
     const title = lineOf(category ?? "", 120) || unsorted
     const section = sections.get(title) ?? []
@@ -17,8 +23,13 @@ export const sectionsOf = (items: MenuRow["items"], mostDescription: number): Re
       name: lineOf(name, 200),
       description: lineOf(description, mostDescription),
       price: formatPrice({ priceCents, priceType }),
-      priceCents
+      priceCents,
+      priceType
     })
   }
   return [...sections].map(([name, items]) => ({ name, items }))
 }
+
+/** As agents read them: how a price is meant is in its words. */
+export const withoutTypes = (sections: ReadonlyArray<PricedSection>): ReadonlyArray<MenuSection> =>
+  sections.map(({ items, name }) => ({ name, items: items.map(({ priceType: _, ...item }) => item) }))

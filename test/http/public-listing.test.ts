@@ -96,6 +96,30 @@ describe("the page of a listing", () => {
     })
   })
 
+  it("tells searchers a price as it is meant: exactly, from, an hour, or none", async () => {
+    const priced = await shownBusiness(owner, { projectId, name: "Priced" })
+    for (const priceType of ["fixed", "starting_at", "hourly", "free_estimate"]) {
+      await newItem(owner, priced.id, { name: priceType, priceCents: 650, priceType })
+    }
+    const { text } = await pageOf(priced)
+    const { hasMenu } = linkedData(text) as {
+      hasMenu: { hasMenuSection: ReadonlyArray<{ hasMenuItem: ReadonlyArray<{ name: string; offers?: object }> }> }
+    }
+    const offers = hasMenu.hasMenuSection.flatMap(({ hasMenuItem }) =>
+      hasMenuItem.map(({ name, offers }) => [name, offers] as const)
+    )
+    const offer = (price: object) => ({ "@type": "Offer", availability: "https://schema.org/InStock", ...price })
+    const priceCurrency = "USD"
+    expect(Object.fromEntries(offers)).toEqual({
+      fixed: offer({ price: "6.50", priceCurrency }),
+      starting_at: offer({ priceSpecification: { "@type": "PriceSpecification", minPrice: "6.50", priceCurrency } }),
+      hourly: offer({
+        priceSpecification: { "@type": "UnitPriceSpecification", price: "6.50", priceCurrency, unitCode: "HUR" }
+      }),
+      free_estimate: undefined
+    })
+  })
+
   it("lets no name out of its place, whatever it is", async () => {
     const { headers, text } = await pageOf(ladle)
     expect(scriptsOf(text).map(([, attributes]) => attributes)).toEqual([" type=\"application/ld+json\""])
