@@ -1,5 +1,5 @@
 import { byDay, isWeekday } from "#src/format/opening-day.ts"
-import { type DayHours, type PriceType, type TemplateType } from "#src/format/ReadyConfig.ts"
+import { type DayHours, type TemplateType } from "#src/format/ReadyConfig.ts"
 import { type ListingPage } from "#src/syndication/PublicBusinesses.ts"
 import { Html } from "./html.ts"
 
@@ -33,8 +33,10 @@ const hoursOf = ({ openingHours }: ListingPage) =>
     ...timesOf(span)
   }))
 
+type Priced = ListingPage["sections"][number]["items"][number]
+
 /** A price that may be more, or is for an hour, stands in a specification: `price` alone is what is paid. */
-const priceOf = (amount: string, priceType: PriceType) => {
+const priceOf = (amount: string, priceType: Priced["priceType"]) => {
   const priceCurrency = "USD"
   switch (priceType) {
     case "starting_at":
@@ -49,7 +51,7 @@ const priceOf = (amount: string, priceType: PriceType) => {
   }
 }
 
-const offerOf = ({ priceCents, priceType }: ListingPage["sections"][number]["items"][number]) =>
+const offerOf = ({ priceCents, priceType }: Priced) =>
   priceCents === null || priceType === "free_estimate" ? {} : {
     offers: {
       "@type": "Offer",
