@@ -208,6 +208,8 @@ const proxyTo = async (target: () => string) => {
     outgoing.on("error", () => res.destroy())
     req.pipe(outgoing)
   }).listen(0, "127.0.0.1")
+  // Asked for later, the address of a connection that its client has closed meanwhile is none.
+  proxy.on("connection", ({ remoteAddress }) => void remoteAddress)
   await new Promise((resolve) => proxy.once("listening", resolve))
   return { proxy, seen, port: (proxy.address() as AddressInfo).port }
 }
