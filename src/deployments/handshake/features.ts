@@ -7,8 +7,9 @@ import { type Session } from "./sessions.ts"
 
 /** Of prompts, of resources, and of their templates; more than one page of them is not read. */
 const most = 100
-/** All definitions of a server together, as JSON, and what they hold: `[1]` is three bytes, and costs its readers a hundred. */
+/** All definitions of a server together, as JSON. */
 const mostBytes = 512 * 1024
+/** And what they hold: `[1]` is three bytes, and costs its readers a hundred. */
 const mostValues = 10_000
 
 interface Room {
