@@ -36,11 +36,13 @@ export interface MemberSession {
   readonly close: () => void
 }
 
+const isGet = (init: RequestInit | undefined) => (init?.method ?? "GET") === "GET"
+
 /** `fetch` that tells when an event stream has ended, whoever ended it. */
 const tellingEnd = (fetch: FetchLike, onEnd: () => void): FetchLike => async (url, init) => {
   const answer = await fetch(url, init)
   const { body, headers, ok, status } = answer
-  if (body === null || !ok || (init?.method ?? "GET") !== "GET") return answer
+  if (body === null || !ok || !isGet(init)) return answer
   const told = async function*() {
     try {
       yield* body as ReadableStream<Uint8Array>
@@ -57,7 +59,7 @@ const tellingEnd = (fetch: FetchLike, onEnd: () => void): FetchLike => async (ur
  */
 const tellingStream = (fetch: FetchLike, onAnswered: () => void): FetchLike => async (url, init) => {
   const answered = fetch(url, init)
-  return (init?.method ?? "GET") === "GET" ? await answered.finally(onAnswered) : await answered
+  return isGet(init) ? await answered.finally(onAnswered) : await answered
 }
 /** A member that does not answer it holds no call for longer. */
 const streamMillis = 250
@@ -112,9 +114,9 @@ export const openSession = async (
     close()
   }
   const calm = withFewStreams(calmEvents(fetch, { onTooMany, lastEvent }))
-  // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.
   let onStream: () => void = () => undefined
   const stream = new Promise<void>((resolve) => (onStream = resolve))
+  // An SSE session is its stream: the SDK's client would open another one, and wait for answers that never come.
   const transport = kind === "sse"
     ? new SSEClientTransport(new URL(`${publicUrl}/sse`), { fetch: tellingEnd(calm, close) })
     : new StreamableHTTPClientTransport(new URL(`${publicUrl}/mcp`), { fetch: tellingStream(calm, () => onStream()) })

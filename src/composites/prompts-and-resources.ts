@@ -67,7 +67,7 @@ const hasScheme = ({ uriTemplate }: McpResourceTemplate) => /^[a-z][a-z\d+.-]*:/
 /** By their text, which stays as it is, too: of two members with one template the better ranked has it. */
 export const templatesOf = (members: ReadonlyArray<Owned>): ReadonlyArray<NamedTemplate> => {
   const templates = new Map<string, NamedTemplate>()
-  const having = members.filter(({ features }) => features.templates.length > 0)
+  const having = members.filter(({ features }) => features.templates.length > 0).slice(0, mostTemplates)
   for (const { features, owner, slug } of having) {
     const own = features.templates.filter((one) => hasScheme(one) && !templates.has(one.uriTemplate))
     for (const template of own.slice(0, Math.floor(mostTemplates / having.length))) {

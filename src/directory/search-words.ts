@@ -19,7 +19,7 @@ interface FoundEntries extends SearchResult {
 
 /**
  * The words of the search that a listing has, with their spellings; stop words only where there is nothing else. When no
- * listing has any of them, the whole name by trigrams.
+ * listing has one, the whole name by trigrams.
  */
 export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
   const candidates = yield* repo.candidates(search)

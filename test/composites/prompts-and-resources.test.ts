@@ -65,5 +65,8 @@ describe("prompts and resources", () => {
     }
     expect(counts(["a"])).toEqual([100])
     expect(counts(["a", "b", "c", "d"])).toEqual([25, 25, 25, 25])
+    // Of more members than templates the better ranked have one each.
+    const all = Array.from({ length: 150 }, (_, at) => `m${String.fromCharCode(97 + at % 26)}${"x".repeat(at)}`)
+    expect(counts(all)).toEqual(all.map((_, at) => at < 100 ? 1 : 0))
   })
 })

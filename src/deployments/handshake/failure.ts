@@ -20,3 +20,7 @@ export class HandshakeFailed extends Data.Error<{
   readonly method: string
   readonly cause: Cause
 }> {}
+
+/** JSON-RPC's "method not found", of a server that does not offer what is asked for. */
+export const isMethodUnknown = (error: unknown) =>
+  error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601

@@ -1,7 +1,7 @@
 import { type McpFeatures, type McpToolDefinition, noFeatures } from "#src/servers/McpFeatures.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { promptOf, resourceOf, templateOf } from "./definitions.ts"
-import { HandshakeFailed } from "./failure.ts"
+import { isMethodUnknown } from "./failure.ts"
 import { type Fields, isFields } from "./rpc.ts"
 import { type Session } from "./sessions.ts"
 
@@ -35,10 +35,6 @@ const lists = {
   "resources/templates/list": { field: "resourceTemplates", name: "resource templates" }
 } as const
 
-/** A server that has resources need not know templates, and may never answer a method that it doesn't know. */
-const isUnknown = (error: unknown) =>
-  error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601
-
 /** Those that come first, without those for which no room is left. */
 const within = <A>(list: ReadonlyArray<A>, room: Room) =>
   list.filter((one) => {
@@ -63,7 +59,8 @@ const firstPage = async <A>(
   room: Room
 ): Promise<Listed<ReadonlyArray<A>>> => {
   const { field, name } = lists[method]
-  const result = await call(method, {}).catch((error: unknown) => isUnknown(error) ? { [field]: [] } : undefined)
+  // A server that has resources need not know templates.
+  const result = await call(method, {}).catch((error: unknown) => isMethodUnknown(error) ? { [field]: [] } : undefined)
   const { [field]: entries, nextCursor } = isFields(result) ? result : {}
   if (!Array.isArray(entries)) return { kept: [], notes: [`${method} gave no list, so no ${name} are known`] }
   const first: ReadonlyArray<unknown> = entries.slice(0, most)
@@ -96,7 +93,7 @@ const has = ({ capabilities }: Session, kind: string) => capabilities[kind] !== 
 
 const nothing = { kept: [], notes: [] }
 
-/** What a session's server offers beside its tools, as far as it says that it has any. */
+/** What a session's server offers beside its tools: the kinds that its capabilities name. */
 export const listFeatures = async (
   session: Session,
   definitions: ReadonlyArray<McpToolDefinition>

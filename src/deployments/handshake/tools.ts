@@ -3,7 +3,7 @@ import { lineOf } from "#src/shared/outside-text.ts"
 import { ToolSchema } from "@modelcontextprotocol/sdk/types.js"
 import { longestDescription, type McpTool, mostTools } from "../McpReport.ts"
 import { definitionOf } from "./definitions.ts"
-import { HandshakeFailed } from "./failure.ts"
+import { HandshakeFailed, isMethodUnknown } from "./failure.ts"
 import { type Fields, isFields } from "./rpc.ts"
 import { type Session } from "./sessions.ts"
 
@@ -43,10 +43,7 @@ const refusedIn = (tool: string, fields: Fields): RefusedField | undefined => {
 }
 
 /** A server without tools does not know `tools/list`. */
-const withoutTools = (error: unknown) =>
-  error instanceof HandshakeFailed && error.cause._tag === "Error" && error.cause.code === -32601
-    ? { tools: [] }
-    : Promise.reject(error)
+const withoutTools = (error: unknown) => isMethodUnknown(error) ? { tools: [] } : Promise.reject(error)
 
 /** Every tool of a session, within bounds: of a name, of a description, of the list, and of its pages. */
 export const listTools = async ({ call, transport }: Session): Promise<ToolList> => {
