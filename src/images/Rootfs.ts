@@ -14,9 +14,8 @@ import { releaseTemporary, temporaryName } from "./temporary.ts"
 export const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
   const diffIds = config.rootfs.diff_ids ?? []
   return diffIds.length === manifest.layers.length
-    ? Effect.succeed(manifest.layers.map(({ digest, mediaType }, at): Layer => ({
+    ? Effect.succeed(manifest.layers.map(({ digest }, at): Layer => ({
       digest,
-      mediaType,
       path: store.path(digest),
       diffId: diffIds[at] ?? ""
     })))

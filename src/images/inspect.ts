@@ -4,9 +4,15 @@ import type { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { abortable } from "./abortable.ts"
 import { imageError } from "./ImageError.ts"
-import { canUnpack } from "./layers.ts"
 import type { Limits } from "./limits.ts"
-import { ConfigFile, decodeDocument, decodeManifestDocument, type Descriptor, type Manifest } from "./manifest.ts"
+import {
+  ConfigFile,
+  decodeDocument,
+  decodeManifestDocument,
+  type Descriptor,
+  layerTypes,
+  type Manifest
+} from "./manifest.ts"
 import { checkPlatform, selectPlatform } from "./platform.ts"
 import type { Source, SourceDocument } from "./Source.ts"
 import { brokenStream, verifying } from "./verify.ts"
@@ -38,7 +44,7 @@ export const readManifest = (document: SourceDocument, limits: Limits) =>
     if (!configTypes.has(config.mediaType)) {
       return yield* imageError("unsupported", `${JSON.stringify(config.mediaType)} is not a container image`)
     }
-    const unsupported = layers.find((layer) => !canUnpack(layer.mediaType))
+    const unsupported = layers.find((layer) => !layerTypes.has(layer.mediaType))
     if (unsupported !== undefined) {
       const { mediaType } = unsupported
       return yield* imageError("unsupported", `Layers of type ${JSON.stringify(mediaType)} are not supported`)

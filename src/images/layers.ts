@@ -1,39 +1,19 @@
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { PassThrough, Transform } from "node:stream"
+import { Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import * as zlib from "node:zlib"
 import { type Extract, extract, type Header } from "tar-stream"
 import { hostile, shown } from "./entry-path.ts"
 import { ImageError, imageError } from "./ImageError.ts"
 import type { Limits } from "./limits.ts"
-import { compressionOf } from "./manifest.ts"
 import { Tree, type TreeEntry } from "./Tree.ts"
+import { unpacked } from "./unpacked.ts"
 
 /** One layer in the store, lowest first. `diffId` is the digest of the uncompressed archive. */
 export interface Layer {
   readonly digest: string
   readonly path: string
-  readonly mediaType: string
   readonly diffId: string
-}
-
-/** Node 20 has no zstd; Node 22.15 and later do. */
-const zstd: unknown = Reflect.get(zlib, "createZstdDecompress")
-
-/** Whether this Node can read layers of the media type. */
-export const canUnpack = (mediaType: string): boolean => {
-  const compression = compressionOf(mediaType)
-  return compression !== undefined && (compression !== "zstd" || typeof zstd === "function")
-}
-
-const decompressor = (mediaType: string): Transform => {
-  const compression = compressionOf(mediaType)
-  if (compression === "gzip") return zlib.createGunzip()
-  if (compression === "none") return new PassThrough()
-  const stream: unknown = typeof zstd === "function" ? Reflect.apply(zstd, zlib, []) : undefined
-  if (stream instanceof Transform) return stream
-  throw imageError("unsupported", `Layers of type ${JSON.stringify(mediaType)} are not supported`)
 }
 
 /** The remaining budget of the layers of one image. */
@@ -121,7 +101,7 @@ const applyLayer = async (layer: Layer, target: LayerTarget, budget: Budget, lim
   const entries = extract()
   const reading = pipeline(
     createReadStream(layer.path),
-    decompressor(layer.mediaType),
+    unpacked,
     metered(budget, (chunk) => hash.update(chunk)),
     entries,
     { signal }

@@ -69,17 +69,11 @@ const manifestTypes = new Set<string>([
 const indexTypes = new Set<string>([mediaTypes.index, "application/vnd.docker.distribution.manifest.list.v2+json"])
 export const acceptedTypes = [...manifestTypes, ...indexTypes].join(", ")
 
-const layerTypes = new Map<string, "none" | "gzip" | "zstd">([
-  ["application/vnd.oci.image.layer.v1.tar", "none"],
-  [mediaTypes.layer, "gzip"],
-  ["application/vnd.oci.image.layer.v1.tar+zstd", "zstd"],
-  ["application/vnd.docker.image.rootfs.diff.tar", "none"],
-  ["application/vnd.docker.image.rootfs.diff.tar.gzip", "gzip"],
-  ["application/vnd.docker.image.rootfs.diff.tar.zstd", "zstd"]
+/** Archives that a registry keeps. How one is compressed its first bytes say: tools label them wrongly. */
+export const layerTypes = new Set<string>([
+  ...["", "+gzip", "+zstd"].map((suffix) => `application/vnd.oci.image.layer.v1.tar${suffix}`),
+  ...["", ".gzip", ".zstd"].map((suffix) => `application/vnd.docker.image.rootfs.diff.tar${suffix}`)
 ])
-
-/** How a layer is compressed; undefined for a media type that is not a layer kept in the registry. */
-export const compressionOf = (mediaType: string) => layerTypes.get(mediaType)
 
 /** Decodes JSON of an expected shape from untrusted bytes. */
 export const decodeDocument = <A, I>(schema: Schema.Schema<A, I>, what: string) => {

@@ -1,6 +1,7 @@
 import { abortable } from "#src/images/abortable.ts"
 import { type ImageError, imageError, storageError } from "#src/images/ImageError.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
+import { type ByteReader, byteReader } from "#src/shared/byte-reader.ts"
 import { type Effect, Either, Schema } from "effect"
 import { mkdir, open } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
@@ -29,37 +30,7 @@ export const isInside = (path: string) => {
     parts.every((part) => part !== "" && part !== "." && part !== "..")
 }
 
-/** Reads a socket by counts of bytes. */
-const reader = (socket: Socket) => {
-  const source = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  let rest: Buffer = nothing
-  /** Bytes that have come, `most` at most; none at the end. */
-  const some = async (most: number): Promise<Buffer> => {
-    if (rest.length === 0) {
-      const next = await source.next()
-      if (next.done === true) return rest
-      rest = next.value
-    }
-    const taken = rest.subarray(0, most)
-    rest = rest.subarray(taken.length)
-    return taken
-  }
-  return {
-    some,
-    exactly: async (count: number) => {
-      const parts: Array<Buffer> = []
-      for (let left = count; left > 0;) {
-        const part = await some(left)
-        if (part.length === 0) break
-        parts.push(part)
-        left -= part.length
-      }
-      return Buffer.concat(parts)
-    }
-  }
-}
-
-const writeFile = async (to: string, size: number, mode: number, { some }: ReturnType<typeof reader>) => {
+const writeFile = async (to: string, size: number, mode: number, { some }: ByteReader) => {
   // Never through or over something that is there.
   const file = await open(to, "wx", (mode & 0o111) === 0 ? 0o644 : 0o755)
   try {
@@ -75,7 +46,7 @@ const writeFile = async (to: string, size: number, mode: number, { some }: Retur
 }
 
 const receive = async (socket: Socket, folder: string): Promise<boolean> => {
-  const input = reader(socket)
+  const input = byteReader(socket)
   let bytes = 0
   for (let entries = 0; entries < mostFiles; entries++) {
     // Until the machine's port is open, and when it has just ended, there is nobody.

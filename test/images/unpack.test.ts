@@ -109,15 +109,6 @@ describe("unpacking", () => {
       expect(tree(rootfs)).toEqual(["locked", "locked/x", "locked/y"])
     }))
 
-  it.scopedLive("reads plain archives too", () =>
-    Effect.gen(function*() {
-      const { rootfs } = yield* deployed({
-        layerType: "application/vnd.oci.image.layer.v1.tar",
-        compress: (archive) => archive
-      })
-      expect(tree(rootfs)).toEqual(["hello"])
-    }))
-
   it.scopedLive.skipIf(!full)(long("leaves the event loop responsive"), () =>
     Effect.gen(function*() {
       let longest = 0
