@@ -55,6 +55,7 @@ import failedByDeployment from "./migrations/0052_failed_by_deployment.ts"
 import registryCredentialNames from "./migrations/0053_registry_credential_names.ts"
 import compositeTimes from "./migrations/0054_composite_times.ts"
 import grantsOfComposites from "./migrations/0055_grants_of_composites.ts"
+import hubAccountDays from "./migrations/0062_hub_account_days.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -115,5 +116,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0052_failed_by_deployment": failedByDeployment,
   "0053_registry_credential_names": registryCredentialNames,
   "0054_composite_times": compositeTimes,
-  "0055_grants_of_composites": grantsOfComposites
+  "0055_grants_of_composites": grantsOfComposites,
+  "0062_hub_account_days": hubAccountDays
 }

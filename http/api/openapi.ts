@@ -140,8 +140,7 @@ export const describeActualResponses = (declared: ReadonlyArray<Declared>) => (s
   for (const { method, operation, operationId, path, responses } of operationsOf(spec)) {
     const exampleOf = exampleFor(byId.get(operationId), path, operation)
     describeUpload(operation)
-    const { rate, takes } = { ...defaults, ...byId.get(operationId)?.traits }
-    if (takes === "hubKey") operation["security"] = [{ bearer: [] }]
+    const { rate } = { ...defaults, ...byId.get(operationId)?.traits }
     const specific = common(method, operation)
     // Contract: Hub error codes, all hub endpoints: without the counters of the rate limit.
     if (rate === "hub") responses["503"] ??= {}

@@ -28,7 +28,6 @@ const hubKey = "a hub key (POST /api/v1/hub/api-keys, the tool hub_create_key, m
 
 const asked: Readonly<Record<Traits["takes"], string>> = {
   own: `Send ${session} as Bearer, or a platform API key or a hub key where the operation takes one`,
-  hubKey: `Send ${hubKey} as Bearer`,
   sessionOrHubKey: `Send ${session} or ${hubKey} as Bearer`
 }
 

@@ -23,7 +23,7 @@ export interface Traits {
    */
   readonly credential: "account" | "hub" | "mcp" | "machine"
   /** Credentials that are enough, as a 401 and the OpenAPI document name them; `own`: those of an account, as each says. */
-  readonly takes: "own" | "hubKey" | "sessionOrHubKey"
+  readonly takes: "own" | "sessionOrHubKey"
   /**
    * The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. `hub`: by
    * address; without its counters the request is rejected. `directoryDoor`: with the reads of the directory, any method.

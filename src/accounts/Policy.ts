@@ -28,28 +28,24 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
 export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
 /**
- * What an operation requires: one of these scopes, a session, a hub key (of tier builder or higher), a session or a hub
- * key, or nothing because its answer is public.
+ * What an operation requires: one of these scopes, a session, a session or a hub key, or nothing because its answer is
+ * public. `hubReader`: whoever has signed in, also a client without the scope `account`, or a hub key. `builder`: a
+ * session, or a hub key of that tier or higher.
  */
-export type Needs = ReadonlyArray<Scope> | "session" | "hubKey" | "builderKey" | "sessionOrHubKey" | "anybody"
+export type Needs = ReadonlyArray<Scope> | "session" | "hubReader" | "builder" | "sessionOrHubKey" | "anybody"
 
-/**
- * Whether a credential is enough. A session is, but where a hub key is asked for; an OAuth client with the scope
- * `account` counts as one.
- */
+/** Whether a credential is enough. A session is; an OAuth client with the scope `account` counts as one. */
 export const mayDo = ({ credential }: Actor, needs: Needs) => {
   if (needs === "anybody") return true
   if (credential.kind === "hub") {
-    return needs === "builderKey"
+    return needs === "builder"
       ? isAtLeast(credential.tier, "builder")
-      : needs === "hubKey" || needs === "sessionOrHubKey"
+      : needs === "hubReader" || needs === "sessionOrHubKey"
   }
-  if (needs === "hubKey" || needs === "builderKey") return false
   if (credential.kind === "session") return true
-  if (needs !== "session" && needs !== "sessionOrHubKey") {
-    return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
-  }
-  return credential.kind === "oauth" && credential.scopes.has(accountScope)
+  if (needs === "hubReader") return credential.kind === "oauth"
+  if (typeof needs === "string") return credential.kind === "oauth" && credential.scopes.has(accountScope)
+  return needs.some((scope) => (credential.scopes as ReadonlySet<Scope>).has(scope))
 }
 
 const hubKeyFrom = "make one with POST /api/v1/hub/api-keys (the tool hub_create_key)"
@@ -57,8 +53,8 @@ const hubKeyFrom = "make one with POST /api/v1/hub/api-keys (the tool hub_create
 /** The credential that an operation asks for, and how to get it, for who has another. */
 export const credentialFor = (needs: Needs) => {
   if (needs === "anybody") return "no credential of its own"
-  if (needs === "hubKey") return `a hub key; ${hubKeyFrom}`
-  if (needs === "builderKey") return `a hub key of tier builder or higher; ${hubKeyFrom}`
+  if (needs === "hubReader") return `a session (log in), an OAuth sign-in or a hub key; ${hubKeyFrom}`
+  if (needs === "builder") return `a session (log in) or a hub key of tier builder or higher; ${hubKeyFrom}`
   if (needs === "sessionOrHubKey") return `a session (log in) or a hub key; ${hubKeyFrom}`
   if (needs === "session") return `a session (log in), or an OAuth client with the scope ${accountScope}`
   return `the scope ${needs.join(" or ")}; log in, or make an API key that has it (the tool create_api_key)`
@@ -87,13 +83,13 @@ export const sessionOnly: Policy<Unauthorized | Forbidden> = Effect.gen(function
   return yield* new Unauthorized({ reason: "This operation needs a session, not an API key" })
 })
 
-/** For what agent developers read with a hub key (contract: Hub authentication); any other credential gets 401. */
-export const byHubKey: Policy<Unauthorized> = Effect.flatMap(
+/** Whoever has signed in, or a hub key of any tier; a platform key gets 401 (contract: Hub authentication). */
+export const byHubReader: Policy<Unauthorized> = Effect.flatMap(
   CurrentActor,
   (actor) =>
-    mayDo(actor, "hubKey") ? Effect.void : new Unauthorized({
-      reason: `This operation needs ${credentialFor("hubKey")}`
-    })
+    mayDo(actor, "hubReader")
+      ? Effect.void
+      : new Unauthorized({ reason: `This operation needs ${credentialFor("hubReader")}` })
 )
 
 /** A session, or a hub key of any tier; a platform key gets 401. */

@@ -1,5 +1,6 @@
-import { byHubKey, withPolicy } from "#src/accounts/Policy.ts"
+import { withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { HubKeys } from "#src/hub/HubKeys.ts"
 import { isUlid } from "#src/shared/ids.ts"
 import { paginate } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
@@ -30,6 +31,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
   effect: Effect.gen(function*() {
     const repo = yield* CompositesRepo
     const members = yield* CompositeMembers
+    const { reads } = yield* HubKeys
     const summariesOf = liveSummaries(members)
     const view = compositeOf(yield* CurrentSettings)
 
@@ -57,7 +59,7 @@ export class BrowseComposites extends Effect.Service<BrowseComposites>()("compos
         const shown = data.map((row, at) => view(row, summaries[at] ?? summaryOf([])))
         return { data: shown.sort(byStanding), meta }
       },
-      withPolicy(byHubKey)
+      withPolicy(reads)
     )
 
     /** Renews the oldest standings, so that the order follows members that come, go and change. */

@@ -125,7 +125,8 @@ export class PromotionNeedsTier extends Schema.TaggedError<PromotionNeedsTier>()
   failsWith(403)
 ) {
   override get message() {
-    return `Only a hub key of tier ${this.requiredTier} or higher promotes a composite`
+    return `Promotion needs a hub key of tier ${this.requiredTier} or higher, or an account that has one: make one with ` +
+      "POST /api/v1/hub/api-keys (the tool hub_create_key)"
   }
   get details() {
     return { requiredTier: this.requiredTier }

@@ -1,5 +1,5 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { bySessionOrHubKey, mayDo, withPolicy } from "#src/accounts/Policy.ts"
+import { byHubReader, mayDo, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { isSkillName } from "#src/format/skill-file.ts"
 import { isUlid } from "#src/shared/ids.ts"
@@ -19,7 +19,7 @@ export class CompositeSkills extends Effect.Service<CompositeSkills>()("composit
     const get = traced("CompositeSkills.get")(function*(id: string) {
       const source = yield* composites.readable({ id, caller: yield* CurrentActor })
       return compositeSkillOf({ ...source, baseUrl, hubUrl })
-    }, withPolicy(bySessionOrHubKey))
+    }, withPolicy(byHubReader))
 
     /**
      * The same in the strict form, by id or slug, for a caller of any kind: what it may not read is not there. Its name
@@ -27,7 +27,7 @@ export class CompositeSkills extends Effect.Service<CompositeSkills>()("composit
      */
     const strict = Effect.fn("CompositeSkills.strict")(function*(caller: Actor, address: string) {
       const name = address.toLowerCase()
-      if (!mayDo(caller, "sessionOrHubKey") || !isSkillName(name)) return yield* new CompositeNotFound({})
+      if (!mayDo(caller, "hubReader") || !isSkillName(name)) return yield* new CompositeNotFound({})
       const id = name.toUpperCase()
       const source = isUlid(id)
         ? yield* composites.readable({ id, caller }).pipe(

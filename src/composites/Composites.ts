@@ -1,7 +1,8 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { bySessionOrHubKey, withPolicy } from "#src/accounts/Policy.ts"
+import { byHubReader, bySessionOrHubKey, mayDo, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { HubKeys } from "#src/hub/HubKeys.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
@@ -26,11 +27,10 @@ import {
 } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { type CompositeRow, CompositesRepo } from "./CompositesRepo.ts"
-import { isVisible } from "./is-visible.ts"
 import { liveSummaries } from "./live-summaries.ts"
+import { mayPromote } from "./may-promote.ts"
 import { summaryOf } from "./Member.ts"
 import { placeIssues } from "./place-texts.ts"
-import { byPromotingKey } from "./promoting-key.ts"
 import { checkCircle, mostMembers, type QueryDefinition } from "./QueryDefinition.ts"
 import { standingOf } from "./standing.ts"
 
@@ -52,6 +52,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
   effect: Effect.gen(function*() {
     const repo = yield* CompositesRepo
     const members = yield* CompositeMembers
+    const hubKeys = yield* HubKeys
     const quotas = yield* Quotas
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
@@ -73,6 +74,10 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
       const isAll = row.queryDefinition.limit !== undefined || found.length < mostMembers
       return { composite: view(row, isAll ? summaryOf(found) : yield* summaryFor(row.queryDefinition)), members: found }
     })
+
+    /** A client that was not let into the account sees the public ones. */
+    const isVisible = (caller: Actor, row: CompositeRow) =>
+      row.visibility === "public" || row.userId === caller.accountId && mayDo(caller, "sessionOrHubKey")
 
     const orNotFound = (caller: Actor, row: Option.Option<CompositeRow>, asked: { readonly id?: string } = {}) =>
       Option.isSome(row) && isVisible(caller, row.value) ? Effect.succeed(row.value) : new CompositeNotFound(asked)
@@ -100,7 +105,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
     const get = Effect.fn("Composites.get")(function*(id: string) {
       const { composite, members } = yield* readable({ id, caller: yield* CurrentActor })
       return { ...composite, members }
-    }, withPolicy(bySessionOrHubKey))
+    }, withPolicy(byHubReader))
 
     /** The account's, newest first. */
     const mine = Effect.fn("Composites.mine")(function*() {
@@ -196,7 +201,7 @@ export class Composites extends Effect.Service<Composites>()("composites/Composi
         return yield* stood(yield* repo.promote(row.id, yield* now))
       },
       transactionally(sql),
-      withPolicy(byPromotingKey)
+      withPolicy(mayPromote(hubKeys))
     )
 
     const purge = Effect.flatMap(now, repo.purge)

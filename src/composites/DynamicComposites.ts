@@ -1,5 +1,6 @@
-import { byHubKey, withPolicy } from "#src/accounts/Policy.ts"
+import { withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { HubKeys } from "#src/hub/HubKeys.ts"
 import { now } from "#src/shared/now.ts"
 import { decodeCursor, encodeCursor } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
@@ -52,6 +53,7 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
     const broadLabels = yield* BroadLabels
     const members = yield* CompositeMembers
     const repo = yield* MembersRepo
+    const { reads } = yield* HubKeys
     const { hubUrl } = yield* CurrentSettings
 
     const view = (filters: Filters, at: Date) => (row: GroupRow) => {
@@ -128,7 +130,7 @@ export class DynamicComposites extends Effect.Service<DynamicComposites>()("comp
         data: page.map(view(filters, yield* now)),
         meta: { cursor: hasMore && last !== undefined ? encodeCursor(list, keyText(last)) : null, hasMore, total }
       }
-    }, withPolicy(byHubKey))
+    }, withPolicy(reads))
 
     return { query } as const
   })

@@ -84,3 +84,20 @@ export class HubQuotaExceeded extends Schema.TaggedError<HubQuotaExceeded>()(
     return { limit: requestsPerDay[this.tier], tier: this.tier }
   }
 }
+
+/** An account that reads the hub without a hub key has the requests of its tier, too (docs/hub.md). */
+export class HubReadsExceeded extends Schema.TaggedError<HubReadsExceeded>()(
+  "HubReadsExceeded",
+  { tier: HubTier, requiredTier: Schema.optional(HubTier), retryAfter: Schema.Int },
+  failsWith(429, "QUOTA_EXCEEDED")
+) {
+  override get message() {
+    const more = this.requiredTier === undefined ? "" : `; a hub key of tier ${this.requiredTier} raises it`
+    return `This account has had its ${requestsPerDay[this.tier]} reads of composites of today without a hub key ` +
+      `(tier ${this.tier})${more}; the count starts anew at midnight UTC`
+  }
+  get details() {
+    const { requiredTier, tier } = this
+    return { limit: requestsPerDay[tier], tier, ...(requiredTier === undefined ? {} : { requiredTier }) }
+  }
+}

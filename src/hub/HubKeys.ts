@@ -1,7 +1,7 @@
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { sessionOnly, withPolicy } from "#src/accounts/Policy.ts"
+import { byHubReader, type Policy, sessionOnly, type Unauthorized, withPolicy } from "#src/accounts/Policy.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { isAtLeast } from "#src/plans/HubTier.ts"
+import { isAtLeast, tierAbove } from "#src/plans/HubTier.ts"
 import { isUlid, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { transactionally } from "#src/shared/sql.ts"
@@ -14,6 +14,7 @@ import {
   HubKeyNotFound,
   HubKeyRevoked,
   HubQuotaExceeded,
+  HubReadsExceeded,
   HubTierNotGiven,
   TooManyHubKeys
 } from "./HubKey.ts"
@@ -79,6 +80,35 @@ export class HubKeys extends Effect.Service<HubKeys>()("hub/HubKeys", {
       return Option.some<Actor>({ accountId, email, plan, credential })
     })
 
-    return { create, list, revoke, authenticate } as const
+    /**
+     * For reads of composites (contract: Hub authentication): a hub key, whose request is counted already, or whoever has
+     * signed in, as an Explorer or by the account's best active key. docs/decisions/one-credential.md
+     */
+    const reads: Policy<Unauthorized | HubReadsExceeded> = Effect.gen(function*() {
+      yield* byHubReader
+      const actor = yield* CurrentActor
+      if (actor.credential.kind === "hub") return
+      const at = yield* now
+      const { admitted, day, tier } = yield* repo.consumeRead(actor.accountId, dayOf(at))
+      if (admitted) return
+      const above = tierAbove(tier)
+      const requiredTier = above !== undefined && isAtLeast(hubMaxTier, above) ? above : undefined
+      return yield* new HubReadsExceeded({
+        tier,
+        requiredTier,
+        retryAfter: endOf(day) - Math.floor(at.getTime() / 1000)
+      })
+    })
+
+    /** The tier that a caller has: its hub key's, or the best of its account. */
+    const tierOf = ({ accountId, credential }: Actor) =>
+      credential.kind === "hub"
+        ? Effect.succeed(credential.tier)
+        : Effect.map(
+          repo.bestTier(accountId),
+          Option.match({ onNone: () => "explorer" as const, onSome: ({ tier }) => tier })
+        )
+
+    return { create, list, revoke, authenticate, reads, tierOf } as const
   })
 }) {}

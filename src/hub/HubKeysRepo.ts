@@ -18,6 +18,9 @@ const Holder = Schema.Struct({
   email: Schema.String,
   plan: PlanName
 })
+/** An account's read without a key; `admitted` as above. */
+const Read = Schema.Struct({ tier: HubTier, day: Schema.String, admitted: Schema.Boolean })
+const Best = Schema.Struct({ tier: HubTier })
 const State = Schema.Struct({ revoked: Schema.Boolean })
 
 export interface NewHubKey {
@@ -36,6 +39,9 @@ export class HubKeysRepo extends Effect.Service<HubKeysRepo>()("hub/HubKeysRepo"
     const columns = (today: string) =>
       sql`id, user_id, key_prefix, tier, CASE WHEN day = ${today} THEN day_count ELSE 0 END AS daily_request_count,
         last_request_at, created_at, revoked_at`
+    const best = (userId: string) =>
+      sql`SELECT tier FROM hub_keys WHERE user_id = ${userId} AND revoked_at IS NULL
+          ORDER BY array_position(ARRAY['partner', 'builder', 'explorer'], tier) LIMIT 1`
     const limit = sql`(CASE tier ${
       sql.join(" ", false)(Object.entries(requestsPerDay).map(([tier, limit]) => sql`WHEN ${tier} THEN ${limit}`))
     } END)::int`
@@ -76,6 +82,21 @@ export class HubKeysRepo extends Effect.Service<HubKeysRepo>()("hub/HubKeysRepo"
             SELECT k.id, k.tier, key.day::text AS day, least(key.used + 1, key.allowed) AS daily_request_count,
               EXISTS (SELECT FROM counted) AS admitted, u.id AS account_id, u.email, u.plan
             FROM key JOIN hub_keys k ON k.id = key.id JOIN users u ON u.id = k.user_id`
+      ),
+      /** The highest tier of the account's active keys. */
+      bestTier: maybe(Best)(best),
+      /** Counts one read of an account without a key, by its best key's tier, as `consume` does. */
+      consumeRead: one(Read)((userId: string, today: string) =>
+        sql`WITH best AS (SELECT coalesce((${best(userId)}), 'explorer') AS tier),
+            counted AS (
+              INSERT INTO hub_account_days AS d (user_id, day, day_count) VALUES (${userId}, ${today}, 1)
+              ON CONFLICT (user_id) DO UPDATE SET day = greatest(d.day, excluded.day),
+                day_count = CASE WHEN d.day >= excluded.day THEN d.day_count + 1 ELSE 1 END
+              WHERE d.day < excluded.day OR d.day_count < (SELECT ${limit} FROM best)
+              RETURNING d.day
+            )
+            SELECT tier, coalesce((SELECT day FROM counted), ${today})::text AS day, EXISTS (SELECT FROM counted) AS admitted
+            FROM best`
       )
     } as const
   })

@@ -9,3 +9,6 @@ export type HubTier = typeof HubTier.Type
 
 /** Whether a tier is another one or higher. */
 export const isAtLeast = (tier: HubTier, least: HubTier) => hubTiers.indexOf(tier) >= hubTiers.indexOf(least)
+
+/** The tier above one, if any. */
+export const tierAbove = (tier: HubTier): HubTier | undefined => hubTiers[hubTiers.indexOf(tier) + 1]

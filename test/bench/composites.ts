@@ -25,6 +25,7 @@ import { SystemComposites } from "#src/composites/SystemComposites.ts"
 import { DirectoryCounts } from "#src/directory/DirectoryCounts.ts"
 import { DirectoryMatches } from "#src/directory/DirectoryMatches.ts"
 import { DirectoryRepo } from "#src/directory/DirectoryRepo.ts"
+import { HubKeysLive } from "#src/hub/Live.ts"
 import { withTransformer } from "@effect/sql/Statement"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
 import { execFileSync } from "node:child_process"
@@ -101,6 +102,7 @@ const main = Effect.gen(function*() {
   pool.on("connect", prepareMarked)
   const reads = Layer.provideMerge(CompositeSkills.Default, Layer.merge(Composites.Default, BrowseComposites.Default))
   const layer = Layer.mergeAll(reads, DynamicComposites.Default, SystemComposites.Default).pipe(
+    Layer.provide(HubKeysLive),
     Layer.provideMerge(CompositeMembers.Default),
     Layer.provideMerge(BroadLabels.Default),
     Layer.provideMerge(Layer.mergeAll(GroupsRepo.Default, MembersRepo.Default, CompositesRepo.Default, Quotas.Default)),

@@ -6,6 +6,7 @@ import { compose, type Composite, type CompositePage, composites, hubKey, rate, 
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { holdLock, runSql } from "../support/sql.ts"
 import { row } from "./row.ts"
+import { failure } from "./shapes.ts"
 
 const berth = useBerth()
 let owner: Account
@@ -50,6 +51,53 @@ const publish = (query_definition: object, name = "Public") =>
 const clear = () => runSql(berth.databaseUrl, "DELETE FROM composites")
 
 describe("browse", () => {
+  row(
+    "composites: who has signed in reads them without a hub key, so many a day by the account's best one: 429 quota_exceeded",
+    async () => {
+      const account = await berth.signUp()
+      const client = await connectMcp(berth.url, { token: account.token })
+      const reads = (used: number) =>
+        runSql(berth.databaseUrl, "UPDATE hub_account_days SET day_count = $2 WHERE user_id = $1", [account.id, used])
+      const counted = async () => {
+        const sql = "SELECT day_count FROM hub_account_days WHERE user_id = $1"
+        return (await runSql(berth.databaseUrl, sql, [account.id]))[0]?.["day_count"]
+      }
+      expect((await account.get(composites)).status).toBe(200)
+      expect((await account.get(`${composites}/browse`)).status).toBe(200)
+      for (const name of ["hub_composites", "hub_browse_composites"]) {
+        expect((await callTool(client, name)).isError, name).toBe(undefined)
+      }
+      expect(await counted()).toBe(4)
+      await reads(98)
+      const last = await Promise.all(Array.from({ length: 5 }, () => account.get(`${composites}/browse`)))
+      expect(last.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429])
+      const spent = await account.get(composites)
+      const midnight = 86_400 - Math.floor(berth.now() / 1_000) % 86_400
+      expect([spent.status, spent.body]).toEqual([
+        429,
+        failure("quota_exceeded", { limit: 100, tier: "explorer", requiredTier: "builder" })
+      ])
+      expect(Math.abs(Number(spent.headers.get("retry-after")) - midnight)).toBeLessThan(60)
+      expect(textOf(await callTool(client, "hub_composites"))).toEqual(spent.body)
+      // Its own composites, and those of others by id, are no part of the count.
+      expect((await account.get(`${composites}/mine`)).status).toBe(200)
+      // Its hub key has its own count, and raises the account's.
+      const explorer = await hubKey(berth, account, "explorer")
+      expect((await explorer.get(composites)).status).toBe(200)
+      expect((await account.get(composites)).status).toBe(429)
+      await hubKey(berth, account, "builder")
+      expect((await account.get(composites)).status).toBe(200)
+      await reads(10_000)
+      expect((await account.get(composites)).body).toEqual(
+        failure("quota_exceeded", { limit: 10_000, tier: "builder", requiredTier: "partner" })
+      )
+      berth.advance(86_400_000)
+      expect((await account.get(composites)).status).toBe(200)
+      expect(await counted()).toBe(1)
+      await client.close()
+    }
+  )
+
   row("GET /v1/hub/composites/browse → public composites only", async () => {
     await clear()
     const shown = await publish({ city: "Denver" })

@@ -148,6 +148,7 @@ export const rows = {
     "dynamic query: compositeTrust × avgHealthScore × mean listing tier, then id; verification_tier_min keeps whole composites",
     "composites: health below 50 is no member; trust is the lowest verification tier, avgHealthScore the mean",
     "GET /v1/hub/composites/browse → public composites only",
+    "composites: who has signed in reads them without a hub key, so many a day by the account's best one: 429 quota_exceeded",
     "composites: create, list own, update, delete, promote, SKILL.md",
     "agent composites: always private, 400 when visibility is supplied, expire after 30 days, purged daily",
     "agent composites: at most 50 per account, 429 limit_exceeded with Retry-After: 86400 beyond that",

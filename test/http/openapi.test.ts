@@ -1,11 +1,9 @@
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { beforeAll, describe, expect, it } from "vitest"
-import { byHubKeyAlone, twins } from "../mcp/twins.ts"
 import { readyServerBundle } from "../ready-server/bundle.ts"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor, goodBodies } from "../support/bodies.ts"
-import { hubKey } from "../support/composites.ts"
 import { fitsOf } from "../support/fits.ts"
 import { sampled } from "../support/needs.ts"
 import { fill, type OpenApi, openApi, type Operation, operationsOf, resolve } from "../support/operations.ts"
@@ -82,9 +80,6 @@ describe("/openapi.json", () => {
     const ofHub = described.filter(({ name }) => / (\/api)?\/v1\/hub\//.test(name))
     expect(ofHub.length).toBeGreaterThan(20)
     expect(ofHub.filter(({ responses }) => !("503" in responses)).map(({ name }) => name)).toEqual([])
-    for (const { name, security } of ofHub) {
-      if (byHubKeyAlone.has(twins[name] ?? "")) expect(security, name).toEqual([{ bearer: [] }])
-    }
     expect(document.paths["/v1/hub/composites/mine"]?.["get"]).toMatchObject({
       security: [{ bearer: [] }, { cookie: [] }]
     })
@@ -180,8 +175,7 @@ describe("/openapi.json", () => {
     for (const operation of sampled(operations, 16)) {
       const ids = await next(operation)
       const account = operation.name.includes("logout") ? await berth.signUp() : owner
-      const holder = byHubKeyAlone.has(twins[operation.name] ?? "") ? await hubKey(berth, account) : account
-      const ask = (path: string, body?: unknown) => holder.request(operation.method, path, { body })
+      const ask = (path: string, body?: unknown) => account.request(operation.method, path, { body })
       const path = fill(operation, ids)
       if (operation.bodyFields !== undefined) {
         fits(operation, await ask(path, {}))

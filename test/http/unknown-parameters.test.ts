@@ -1,19 +1,17 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { byHubKeyAlone, twins } from "../mcp/twins.ts"
-import { type Account, type Holder } from "../support/account.ts"
+import { twins } from "../mcp/twins.ts"
+import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
-import { composites, hubKey } from "../support/composites.ts"
+import { composites } from "../support/composites.ts"
 import { type FailureBody } from "../support/http.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
 
 const berth = useBerth()
 let owner: Account
-let agent: Holder
 let operations: ReadonlyArray<Operation>
 beforeAll(async () => {
   owner = await berth.signUp("enterprise")
-  agent = await hubKey(berth, owner)
   operations = operationsOf(await openApi(berth))
 })
 
@@ -26,13 +24,12 @@ const ignores = [
   "GET /v1/hub/composites/{compositeId}/skill.md"
 ]
 const isOpen = ({ name, path }: Operation) => ignores.includes(name) || path.startsWith("/v0.1/")
-const holderOf = ({ name }: Operation) => byHubKeyAlone.has(twins[name] ?? "") ? agent : owner
 const issue = { path: "verbose", message: "is not a known field" }
 
 describe("a parameter of the query that nobody knows", () => {
   it("is 400 at every operation that the platform describes, and told by name", async () => {
     for (const operation of operations.filter((one) => !isOpen(one))) {
-      const { body, status } = await holderOf(operation).request<FailureBody>(
+      const { body, status } = await owner.request<FailureBody>(
         operation.method,
         `${fill(operation, {})}?verbose=1`,
         operation.bodyFields === undefined ? {} : { body: {} }
@@ -42,27 +39,22 @@ describe("a parameter of the query that nobody knows", () => {
   })
 
   it("is told in the envelope in which a tool that reads refuses such an argument", async () => {
-    const [bySession, byKey] = [
-      await connectMcp(berth.url, { token: owner.token }),
-      await connectMcp(berth.url, { token: agent.token })
-    ]
+    const client = await connectMcp(berth.url, { token: owner.token })
     const reads = operations.filter((one) => one.method === "GET" && twins[one.name] !== undefined && !isOpen(one))
     for (const operation of reads) {
-      const holder = holderOf(operation)
       const ids = Object.fromEntries(operation.parameters.map((name) => [name, "x"]))
       const query: Readonly<Record<string, string>> = operation.query.includes("subdomain") ? { subdomain: "x" } : {}
       const asked = new URLSearchParams({ ...query, verbose: "1" }).toString()
-      const http = await holder.get<FailureBody>(`${fill(operation, ids)}?${asked}`)
+      const http = await owner.get<FailureBody>(`${fill(operation, ids)}?${asked}`)
       const args = { ...ids, ...query, verbose: 1 }
-      const mcp = await callTool(holder === agent ? byKey : bySession, twins[operation.name] ?? "", args)
+      const mcp = await callTool(client, twins[operation.name] ?? "", args)
       expect([operation.name, textOf(mcp)]).toEqual([operation.name, http.body])
     }
-    await Promise.all([bySession.close(), byKey.close()])
+    await client.close()
   })
 
   it("is told beside what else is wrong, each once, and with the name that may have been meant", async () => {
-    const issues = async (path: string, holder: Holder | Account = owner) =>
-      (await holder.get<FailureBody>(path)).body.error.details?.issues
+    const issues = async (path: string) => (await owner.get<FailureBody>(path)).body.error.details?.issues
     expect(await issues("/v1/projects?limt=5&limit=x&limt=6")).toEqual([
       { path: "limt", message: "is not a known field. Did you mean \"limit\"?" },
       { path: "limit", message: "must be an integer between 1 and 100" }

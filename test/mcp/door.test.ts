@@ -11,7 +11,7 @@ import { freshAddress } from "../support/http.ts"
 import { callTool, connectMcp, type Way } from "../support/mcp.ts"
 import { itLong } from "../support/needs.ts"
 import { rpcOf } from "../support/stateless.ts"
-import { byHubKeyAlone, twins, withoutOperation } from "./twins.ts"
+import { twins, withoutOperation } from "./twins.ts"
 
 const berth = useBerth({ variables: { ALLOWED_ORIGINS: "https://console.example.com" } })
 let owner: Account
@@ -143,9 +143,7 @@ const directory = Object.entries(twins)
   .map(([, tool]) => tool)
 /** Those among them that are not for sessions only, by the scope that a key needs. */
 const directoryByKey: Readonly<Record<string, ReadonlyArray<string>>> = { business_config: ["servers:read"] }
-const sessionTools = () =>
-  [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].filter((name) => !byHubKeyAlone.has(name))
-    .sort()
+const sessionTools = () => [...new Set([...Object.values(twins), ...Object.keys(withoutOperation)])].sort()
 /** Those that every credential may call: what they tell is public, or of the credential itself. */
 /** Beside all others: a narrower selection does not have them. */
 const meta = ["call_tool", "find_tools"]
@@ -300,11 +298,7 @@ describe("tools/list", () => {
   itLong("describes each tool whole: title, use, schemas, hints that fit what it does", async () => {
     const client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
-    const agent = await connectMcp(berth.url, { token: (await hubKey(berth, owner)).token, query: "?toolsets=all" })
-    const byHubKey = (await agent.listTools()).tools.filter(({ name }) => byHubKeyAlone.has(name))
-    expect(byHubKey.length).toBeGreaterThan(1)
-    await agent.close()
-    for (const tool of [...(await client.listTools()).tools, ...byHubKey]) {
+    for (const tool of (await client.listTools()).tools) {
       expect(tool.title, tool.name).toEqual(expect.stringMatching(/^[A-Z].{3,40}$/))
       expect(tool.description?.length ?? 0).toBeGreaterThan(20)
       expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false })

@@ -37,6 +37,8 @@ describe("the instructions of the MCP endpoint", () => {
         ...catalog,
         ...finding,
         "create_server_token",
+        "hub_composites",
+        "hub_browse_composites",
         "get_plan",
         "list_plans",
         ...rest,

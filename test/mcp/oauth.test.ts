@@ -7,6 +7,7 @@ import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { assert, describe, it } from "vitest"
 import { type Account } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
+import { compose } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { mint, secretKey } from "../support/mint.ts"
 import { runSql } from "../support/sql.ts"
@@ -184,6 +185,30 @@ describe("15 [RS] a token of our own authorization server", () => {
     assert.strictEqual((await post(undefined, {}, path)).status, 401)
     assert.strictEqual((await post(await tokenOf(account), {}, path)).status, 202)
     await reader.cancel()
+  })
+})
+
+describe("a client that signed in", () => {
+  it("asks for composites with that token alone, whatever was granted, and reads the public ones", async () => {
+    const account = await berth.signUp()
+    const mine = await compose(account, { name: "Mine" })
+    const shown = await compose(account, { name: "Shown", visibility: "public" })
+    for (const scope of [all, "servers:read"]) {
+      await connected(await tokenOf(account, scope), async (client) => {
+        const listed = await names(client)
+        assert.includeMembers(listed, ["hub_composites", "hub_browse_composites"])
+        assert.isFalse((await call(client, "hub_composites", { city: "Denver" })).isError)
+        const browsed = await call(client, "hub_browse_composites")
+        assert.deepEqual((browsed.data?.["data"] as ReadonlyArray<{ id: string }>).map(({ id }) => id), [shown.id])
+        assert.isFalse((await call(client, "hub_get_composite", { compositeId: shown.id })).isError)
+        assert.isFalse((await call(client, "hub_composite_skill", { compositeId: shown.id })).isError)
+        const own = await call(client, "call_tool", {
+          name: "hub_get_composite",
+          arguments: { compositeId: mine.id }
+        })
+        assert.strictEqual(own.isError, scope !== all, own.text)
+      })
+    }
   })
 })
 

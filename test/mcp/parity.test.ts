@@ -1,26 +1,23 @@
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { readdirSync, readFileSync } from "node:fs"
 import { beforeAll, describe, expect, it, vi } from "vitest"
-import { type Account, dataOf, type Holder, type Project, type Server } from "../support/account.ts"
+import { type Account, dataOf, type Project, type Server } from "../support/account.ts"
 import { useBerth } from "../support/Berth.ts"
 import { bodyFor } from "../support/bodies.ts"
 import { newBusiness } from "../support/business.ts"
 import { newCategory, newItem } from "../support/catalog.ts"
-import { compose, hubKey } from "../support/composites.ts"
+import { compose } from "../support/composites.ts"
 import { sendDoc, skillMd } from "../support/documents.ts"
 import { callTool, connectMcp, textOf } from "../support/mcp.ts"
 import { itLong, sampled, soak } from "../support/needs.ts"
 import { fill, openApi, type Operation, operationsOf } from "../support/operations.ts"
-import { byHubKeyAlone, twins, withoutOperation, withoutTool } from "./twins.ts"
+import { twins, withoutOperation, withoutTool } from "./twins.ts"
 
 type Arguments = Readonly<Record<string, unknown>>
 
 const berth = useBerth()
 let owner: Account
 let client: Client
-/** Holds a hub key of the owner. */
-let agent: Holder
-let agentClient: Client
 let operations: ReadonlyArray<Operation> = []
 let project: Project
 let server: Server
@@ -30,8 +27,6 @@ beforeAll(async () => {
   owner = await berth.signUp("enterprise")
   operations = operationsOf(await openApi(berth))
   client = await connectMcp(berth.url, { token: owner.token, query: "?toolsets=all" })
-  agent = await hubKey(berth, owner)
-  agentClient = await connectMcp(berth.url, { token: agent.token, query: "?toolsets=all" })
   project = await owner.project()
   server = await owner.server(project.id, { slug: "parity-slug" })
   await owner.put(`/v1/servers/${server.id}/env/A`, { value: "x" })
@@ -64,11 +59,7 @@ beforeAll(async () => {
   }
 })
 
-const needsHubKey = (name: string) => byHubKeyAlone.has(twins[name] ?? "")
-const allTools = async () => {
-  const [bySession, byHubKey] = [(await client.listTools()).tools, (await agentClient.listTools()).tools]
-  return [...bySession, ...byHubKey.filter(({ name }) => byHubKeyAlone.has(name))]
-}
+const allTools = async () => (await client.listTools()).tools
 
 const operation = (name: string) => operations.find((candidate) => candidate.name === name)!
 
@@ -83,8 +74,7 @@ const overHttp = (name: string, args: Arguments) => {
         .toString()
     }`
     : ""
-  const caller = needsHubKey(name) ? agent : owner
-  return caller.request<{ data?: unknown; error?: unknown }>(found.method, fill(found, inPath) + query, {
+  return owner.request<{ data?: unknown; error?: unknown }>(found.method, fill(found, inPath) + query, {
     ...(found.bodyFields === undefined ? {} : { body: rest })
   })
 }
@@ -104,7 +94,7 @@ const bothDoors = async (name: string, args: Arguments) => {
   // The names of variables are a bare list over HTTP, and MCP wants an object; documents of .well-known have no wrapper.
   const whole = isList || Array.isArray(body?.data) || name.startsWith("GET /.well-known/mcp-")
   const http = status >= 400 || whole ? body : body?.data
-  const result = await callTool(needsHubKey(name) ? agentClient : client, twins[name] ?? "", args)
+  const result = await callTool(client, twins[name] ?? "", args)
   const mcp = result.isError === true ? textOf(result) : result.structuredContent
   return { http, mcp, isError: result.isError === true, status, text: textOf(result) }
 }

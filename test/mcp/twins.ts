@@ -126,10 +126,3 @@ export const withoutOperation: Readonly<Record<string, string>> = {
   find_tools: "over HTTP it is /openapi.json",
   call_tool: "over HTTP each operation has its path"
 }
-
-/** Tools for hub keys alone: a session is refused. */
-export const byHubKeyAlone: ReadonlySet<string> = new Set([
-  "hub_browse_composites",
-  "hub_composites",
-  "hub_promote_composite"
-])

@@ -19,6 +19,7 @@ import {
 } from "#src/composites/Composite.ts"
 import { CompositesParameters } from "#src/composites/CompositesQuery.ts"
 import { DynamicPage } from "#src/composites/DynamicComposite.ts"
+import { HubReadsExceeded } from "#src/hub/HubKey.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { PageOf } from "#src/shared/paging.ts"
 import { BadQuery } from "#src/shared/query-parameters.ts"
@@ -34,11 +35,12 @@ const query = HttpApiEndpoint.get("query", root)
   .setUrlParams(CompositesParameters)
   .addSuccess(DynamicPage)
   .addError(BadQuery)
-  .annotate(RouteTraits, { takes: "hubKey" })
+  .addError(HubReadsExceeded)
   .annotate(OpenApi.Summary, "Compute composites: listings of a vertical in a city, as one")
   .annotate(
     OpenApi.Description,
-    "With a hub key. Listings that match and have a health score of 50 or more, grouped by vertical, state and city, as they " +
+    "With a hub key, or signed in (a session or an OAuth token: as many requests a day as the account's best hub key has, " +
+      "or 100). Listings that match and have a health score of 50 or more, grouped by vertical, state and city, as they " +
       "are at this moment; one without an industry (`custom` is none) or without a city is in no group: its owner sets them " +
       "by PATCH /api/v1/ready/businesses/{id}. Best first: compositeTrust (the lowest verification tier) × avgHealthScore × the mean weight of " +
       "the listing tiers (basic 1, featured 2, premium 3), then by id. A cursor goes with the filters it was given for. None is kept: POST its query_definition."
@@ -48,11 +50,11 @@ const browse = HttpApiEndpoint.get("browse", `${root}/browse`)
   .setUrlParams(BrowseParameters)
   .addSuccess(PageOf(Composite))
   .addError(BadQuery)
-  .annotate(RouteTraits, { takes: "hubKey" })
+  .addError(HubReadsExceeded)
   .annotate(OpenApi.Summary, "Browse the public composites, best first")
   .annotate(
     OpenApi.Description,
-    "With a hub key. The platform's composites, and those that accounts published: by compositeTrust, then memberCount, " +
+    "With a hub key, or signed in, as for the query above. The platform's composites, and those that accounts published: by compositeTrust, then memberCount, " +
       "then avgHealthScore, each highest first, then by id. Values are of this moment; which page a composite is on " +
       "follows within a minute or, with very many composites, a few."
   )
@@ -129,11 +131,10 @@ const promote = HttpApiEndpoint.post("promote", `${one}/promote`)
   .addError(AlreadyPromoted)
   .addError(TooManyComposites)
   .middleware(NoBody)
-  .annotate(RouteTraits, { takes: "hubKey" })
   .annotate(OpenApi.Summary, "Publish a composite of your account for good")
   .annotate(
     OpenApi.Description,
-    "With a hub key of tier builder or higher (403 otherwise, also with a session). It becomes public, shows in browse, " +
+    "With a hub key of tier builder or higher, or a session of an account that has one (403 otherwise). It becomes public, shows in browse, " +
       "and no longer expires. A second time is 409."
   )
 

@@ -138,7 +138,14 @@ const cards = ServerCards.make({
   catalog: Effect.die("not asked for")
 })
 const never = () => Effect.die("not asked for")
-const hubKeys = HubKeys.make({ create: never, list: never, revoke: never, authenticate: () => Effect.succeedNone })
+const hubKeys = HubKeys.make({
+  create: never,
+  list: never,
+  revoke: never,
+  authenticate: () => Effect.succeedNone,
+  reads: Effect.void,
+  tierOf: never
+})
 
 /** What the gateway needs, without a database, or with one for usage alone. */
 export const gatewayServices = (variables: Readonly<Record<string, string>> = {}, databaseUrl?: string) =>
