@@ -38,6 +38,8 @@ export interface LayoutImage {
   readonly architecture?: string
   /** Default `latest`. Replaces the layout's image with this tag. */
   readonly tag?: string
+  /** Beside its tag in the layout's index. */
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 const entryInto = (archive: Pack, entry: LayoutEntry, signal: AbortSignal): Promise<void> =>
@@ -155,7 +157,7 @@ export const writeLayout = Effect.fn("writeLayout")(function*(directory: string,
     yield* store.put(descriptor, Effect.sync(() => Readable.from([bytes])))
   }
   const tag = image.tag ?? "latest"
-  const annotations = { "org.opencontainers.image.ref.name": tag }
+  const annotations = { ...image.annotations, "org.opencontainers.image.ref.name": tag }
   yield* store.updateIndex((manifests) => [
     ...manifests.filter((listed) => listed.annotations?.["org.opencontainers.image.ref.name"] !== tag),
     { ...manifest.descriptor, annotations }

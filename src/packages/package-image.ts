@@ -35,16 +35,16 @@ const writtenLayer = async (layout: string, digest: string): Promise<WrittenLaye
 
 const emptyConfig = { entrypoint: [], cmd: [], env: [], workingDir: "/", user: "" }
 
-/** A cached layer of these entries, below `folder`. */
+/** A cached layer of these entries, below `folder`; they may be made in a folder that goes afterwards. */
 export const sharedLayer = async (
   folder: string,
   inputs: string,
-  entries: () => Promise<ReadonlyArray<LayoutEntry>>
+  entries: (scratch: string) => Promise<ReadonlyArray<LayoutEntry>>
 ) => {
   const { digest } = await cachedLayout(
     folder,
     inputs,
-    async () => ({ layers: [await entries()], config: emptyConfig })
+    async (scratch) => ({ layers: [await entries(scratch)], config: emptyConfig })
   )
   return writtenLayer(folder, digest)
 }

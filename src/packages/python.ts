@@ -10,7 +10,6 @@ import { cp, readdir, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { appFolder, packageRuntime, type Runtime, sharedLayer } from "./package-image.ts"
-import { workspace } from "./workspace.ts"
 
 const run = promisify(execFile)
 
@@ -111,18 +110,17 @@ const modulesOf = async ({ stdlib }: Python) => {
 
 /** The runtime of packages for Node, and the host's Python with its standard library. */
 export const pythonRuntime = (folder: string, python: Python): Effect.Effect<Runtime, ImageError> =>
-  Effect.scoped(Effect.gen(function*() {
+  Effect.gen(function*() {
     const base = yield* packageRuntime(folder)
-    const work = yield* workspace(folder)
     const { executable, prefix, stdlib, version } = python
     return yield* Effect.tryPromise({
       try: async () => {
         const needed = await withLibraries([executable, ...await modulesOf(python)])
         const files = [{ path: executable, source: executable }, ...needed.files]
         const inputs = await fingerprint(files, version, stdlib)
-        const layer = await sharedLayer(join(folder, "runtime-python"), inputs, async () => [
+        const layer = await sharedLayer(join(folder, "runtime-python"), inputs, async (scratch) => [
           ...files.map(copied),
-          ...await Effect.runPromise(entriesBelow(await compiledLibrary(python, work), stdlib.slice(1)))
+          ...await Effect.runPromise(entriesBelow(await compiledLibrary(python, scratch), stdlib.slice(1)))
         ])
         const folders = foldersOf(needed.libraries)
         return {
@@ -141,4 +139,4 @@ export const pythonRuntime = (folder: string, python: Python): Effect.Effect<Run
       },
       catch: storageError("Making the runtime of Python packages")
     })
-  }))
+  })

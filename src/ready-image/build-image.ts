@@ -29,20 +29,20 @@ export const buildReadyImage = async (
 ): Promise<ReadyImage> => {
   const server = options.server ?? bundledProgram("ready-server.cjs")
   const { entries, env, files, node } = await nodeRuntime()
-  const app = async (): Promise<ReadonlyArray<LayoutEntry>> => [
+  const app = async (scratch: string): Promise<ReadonlyArray<LayoutEntry>> => [
     { type: "copy", path: `${folder}/${programFile}`, from: server },
     { type: "file", path: `${folder}/start.cjs`, content: launcher },
     {
       type: "file",
       path: `${folder}/${compiledFile}`,
-      content: await compileProgram(server, { SVC_READY_CONFIG: JSON.stringify(smallestConfig) })
+      content: await compileProgram(server, { SVC_READY_CONFIG: JSON.stringify(smallestConfig) }, scratch)
     }
   ]
   return cachedLayout(
     resolve(outDir),
     await fingerprint(files, await readFile(server), launcher, compiler),
-    async () => ({
-      layers: [entries, await app()],
+    async (scratch) => ({
+      layers: [entries, await app(scratch)],
       config: { entrypoint: [node, `/${folder}/start.cjs`], cmd: [], env, workingDir: `/${folder}`, user: "" }
     })
   )

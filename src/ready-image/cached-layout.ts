@@ -1,15 +1,18 @@
 import { type LayoutImage, writeLayout } from "#src/images/layout.ts"
+import { Index } from "#src/images/manifest.ts"
+import { isAbandoned, releaseTemporary, temporaryName } from "#src/images/temporary.ts"
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { type ImageFile } from "./libraries.ts"
 
 const Descriptor = Schema.Struct({ digest: Schema.String, size: Schema.Number })
 const Manifest = Schema.parseJson(Schema.Struct({ config: Descriptor, layers: Schema.Array(Descriptor) }))
-/** Stored with the layout: what its image was built from. */
-const Record = Schema.parseJson(Schema.Struct({ inputs: Schema.String, digest: Schema.String }))
-const recordFile = "berth-inputs.json"
+const decodeIndex = Schema.decodeSync(Schema.parseJson(Index))
+/** In the index, so that it is never there without its image: what that was built from. */
+const inputsAnnotation = "berth.inputs"
+const hourMs = 60 * 60_000
 
 const blobs = (layout: string) => join(layout, "blobs", "sha256")
 const blob = (layout: string, digest: string) => join(blobs(layout), digest.replace("sha256:", ""))
@@ -19,24 +22,32 @@ const partsOf = async (layout: string, digest: string) => {
   return [config, ...layers]
 }
 
+const imageIn = async (layout: string) => decodeIndex(await readFile(join(layout, "index.json"), "utf8")).manifests[0]
+
 /** The digest of the image built from these inputs, if the layout holds it completely. */
 const present = async (layout: string, inputs: string): Promise<string | undefined> => {
   try {
-    await stat(join(layout, "index.json"))
-    const record = Schema.decodeSync(Record)(await readFile(join(layout, recordFile), "utf8"))
-    const parts = await partsOf(layout, record.digest)
+    const image = await imageIn(layout)
+    if (image?.annotations?.[inputsAnnotation] !== inputs) return undefined
+    const parts = await partsOf(layout, image.digest)
     const sizes = await Promise.all(parts.map(async ({ digest }) => (await stat(blob(layout, digest))).size))
-    return record.inputs === inputs && parts.every(({ size }, at) => size === sizes[at]) ? record.digest : undefined
+    return parts.every(({ size }, at) => size === sizes[at]) ? image.digest : undefined
   } catch {
     return undefined
   }
 }
 
-/** Removes the blobs of replaced images: an image is 40 MB. */
-const keepOnly = async (layout: string, digest: string) => {
-  const kept = new Set([digest, ...(await partsOf(layout, digest)).map((part) => part.digest)])
+/**
+ * Removes the blobs of images that were replaced: an image is 40 MB. Those of the last one stay, as somebody may have
+ * found it just now, and those of this hour, which another process may be about to list.
+ */
+const keepOnly = async (layout: string, digests: ReadonlyArray<string>) => {
+  const parts = await Promise.all(digests.map((digest) => partsOf(layout, digest).catch(() => [])))
+  const kept = new Set([...digests, ...parts.flat().map(({ digest }) => digest)])
   for (const name of await readdir(blobs(layout))) {
-    if (!kept.has(`sha256:${name}`)) await rm(join(blobs(layout), name), { force: true })
+    const path = join(blobs(layout), name)
+    const age = await stat(path).then(({ mtimeMs }) => Date.now() - mtimeMs, () => 0)
+    if (!kept.has(`sha256:${name}`) && age > hourMs) await rm(path, { force: true })
   }
 }
 
@@ -54,13 +65,50 @@ export const fingerprint = async (
   return hash.digest("hex")
 }
 
-/** The one image of a layout, built again only when its inputs have changed. */
-export const cachedLayout = async (path: string, inputs: string, image: () => Promise<LayoutImage>) => {
-  const unchanged = await present(path, inputs)
-  if (unchanged !== undefined) return { path, digest: unchanged, built: false }
-  await rm(join(path, recordFile), { force: true })
-  const { digest } = await Effect.runPromise(writeLayout(path, await image()))
-  await keepOnly(path, digest)
-  await writeFile(join(path, recordFile), JSON.stringify({ inputs, digest }))
-  return { path, digest, built: true }
+/** Makes an image from a folder of this call's own, which goes afterwards. */
+type MakeImage = (scratch: string) => Promise<LayoutImage>
+
+/** Writes the image apart, then moves it in, its index last: several processes may do so at the same time. */
+const make = async (path: string, inputs: string, image: MakeImage) => {
+  const name = temporaryName()
+  const scratch = join(path, name)
+  try {
+    await mkdir(scratch, { recursive: true })
+    const left = (await readdir(path)).filter(isAbandoned)
+    await Promise.all(left.map((other) => rm(join(path, other), { recursive: true, force: true })))
+    const made = join(scratch, "layout")
+    const annotations = { [inputsAnnotation]: inputs }
+    const { digest } = await Effect.runPromise(writeLayout(made, { ...await image(scratch), annotations }))
+    const before = await imageIn(path).catch(() => undefined)
+    await mkdir(blobs(path), { recursive: true })
+    for (const hex of await readdir(blobs(made))) await rename(join(blobs(made), hex), join(blobs(path), hex))
+    for (const file of ["oci-layout", "index.json"]) await rename(join(made, file), join(path, file))
+    await keepOnly(path, [digest, ...before === undefined ? [] : [before.digest]])
+    return digest
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+    releaseTemporary(name)
+  }
+}
+
+interface Cached {
+  readonly path: string
+  readonly digest: string
+  readonly built: boolean
+}
+
+const making = new Map<string, Promise<Cached>>()
+
+/** The one image of a layout, built again only when its inputs have changed; once for all who ask meanwhile. */
+export const cachedLayout = (path: string, inputs: string, image: MakeImage): Promise<Cached> => {
+  const key = JSON.stringify([path, inputs])
+  const found = async () => {
+    const unchanged = await present(path, inputs)
+    return unchanged === undefined
+      ? { path, digest: await make(path, inputs, image), built: true }
+      : { path, digest: unchanged, built: false }
+  }
+  const cached = making.get(key) ?? found().finally(() => making.delete(key))
+  making.set(key, cached)
+  return cached
 }

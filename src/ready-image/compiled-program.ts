@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 
@@ -47,20 +46,20 @@ if (isMainThread) {
  * V8's code cache of a program that listens, for the Node that runs this: it starts in two thirds of the time.
  *
  * @param env what the program must find in its environment to start
+ * @param scratch a folder for what is needed meanwhile, which its owner removes
  */
-export const compileProgram = async (file: string, env: Readonly<Record<string, string>>): Promise<Buffer> => {
-  const folder = await mkdtemp(join(tmpdir(), "berth-compile-"))
-  const out = join(folder, "compiled")
-  try {
-    const child = spawn(process.execPath, ["--random-seed=1", "-e", compiler, file, out], {
-      env: { ...env, COMPILER: compiler },
-      stdio: ["ignore", "ignore", "pipe"]
-    })
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")])
-    return await readFile(out).catch(() => {
-      throw new Error(`${file} ended with ${String(code)} before it listened: ${said.trim()}`)
-    })
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+export const compileProgram = async (
+  file: string,
+  env: Readonly<Record<string, string>>,
+  scratch: string
+): Promise<Buffer> => {
+  const out = join(scratch, "compiled")
+  const child = spawn(process.execPath, ["--random-seed=1", "-e", compiler, file, out], {
+    env: { ...env, COMPILER: compiler },
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")])
+  return readFile(out).catch(() => {
+    throw new Error(`${file} ended with ${String(code)} before it listened: ${said.trim()}`)
+  })
 }

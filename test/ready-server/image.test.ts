@@ -77,9 +77,9 @@ describeLong("the ready image", () => {
 
   it("holds its program compiled, with the same bytes each time, which its Node takes", async () => {
     const env = { SVC_READY_CONFIG: JSON.stringify(restaurant) }
-    const [one, other] = [await compileProgram(server, env), await compileProgram(server, env)]
-    expect(one.equals(other)).toBe(true)
     const folder = mkdtempSync(join(home, "compiled-"))
+    const [one, other] = [await compileProgram(server, env, folder), await compileProgram(server, env, folder)]
+    expect(one.equals(other)).toBe(true)
     copyFileSync(server, join(folder, programFile))
     const taken = `console.log(scriptOf(file, readFileSync(__dirname + "/${compiledFile}")).cachedDataRejected)`
     writeFileSync(join(folder, "start.cjs"), launcher.replace(/^run\(.*$/m, taken))
@@ -89,12 +89,12 @@ describeLong("the ready image", () => {
     }
     expect(isRejected(one)).toBe("false")
     expect(isRejected(Buffer.from("of another Node"))).toBe("true")
-    await expect(compileProgram(server, { SVC_READY_CONFIG: "{}" })).rejects.toThrow(
+    await expect(compileProgram(server, { SVC_READY_CONFIG: "{}" }, mkdtempSync(join(home, "wrong-")))).rejects.toThrow(
       /before it listened: .*SVC_READY_CONFIG is wrong/
     )
   }, 30_000)
 
-  it("is left alone while nothing changes, and holds only the new one after a change", async () => {
+  it("is left alone while nothing changes, and keeps the one before for who has just found it", async () => {
     const index = statSync(join(layout, "index.json")).mtimeMs
     expect(await buildReadyImage(layout, { server })).toEqual({ path: layout, digest, built: false })
     expect(statSync(join(layout, "index.json")).mtimeMs).toBe(index)
@@ -103,7 +103,9 @@ describeLong("the ready image", () => {
     const changed = await buildReadyImage(layout, { server: other })
     expect(changed.built).toBe(true)
     expect(changed.digest).not.toBe(digest)
-    expect(readdirSync(join(layout, "blobs/sha256"))).toHaveLength(4)
+    expect(readJson(join(layout, "index.json")).manifests).toHaveLength(1)
+    // Node's layer is that of both.
+    expect(readdirSync(join(layout, "blobs/sha256"))).toHaveLength(7)
     expect((await buildReadyImage(layout, { server })).digest).toBe(digest)
   })
 
