@@ -84,6 +84,12 @@ export const stdioShim: Options = {
   entry: { "stdio-shim": "src/stdio-shim/main.ts" }
 }
 
+/** The thread that reads imports: alone, so that it loads none of the rest. */
+export const readThread: Options = {
+  ...inOneFile,
+  entry: { "read-thread": "src/imports/read-in-thread.ts" }
+}
+
 /**
  * Libraries come along: to find them in a thousand files takes a command longer than its work. Not those with parts
  * that are no JavaScript, and those that are used only where they are installed.
@@ -103,8 +109,9 @@ export default defineConfig([
   {
     ...program,
     entry: { berth: "src/main.ts", "hash-thread": "src/accounts/hash-thread.js" },
-    clean: ["!ready-server.cjs*", "!stdio-shim.js*"]
+    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*"]
   },
   readyServer,
-  stdioShim
+  stdioShim,
+  readThread
 ])

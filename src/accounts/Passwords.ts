@@ -1,7 +1,7 @@
 import { failsWith } from "#src/shared/Failure.ts"
+import { threads as startThreads } from "#src/shared/threads.ts"
 import { Effect, Option, Schema } from "effect"
 import { availableParallelism } from "node:os"
-import { hashThreads } from "./HashThreads.ts"
 
 /** OWASP's profile of argon2id (the library's default variant) with 19 MiB and 2 passes; about 20 ms. */
 export const hashOptions = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -11,6 +11,12 @@ const threads = Math.max(1, Math.min(4, availableParallelism() - 1))
 
 /** Where cores are scarce, requests go first (docs/decisions/password-hashing.md has the figures). */
 const nice = 5
+
+/** Hashes a password, or checks it against a stored hash. */
+export interface HashTask {
+  readonly password: string
+  readonly stored?: string
+}
 
 /** How many log-ins and sign-ups may wait for a thread. */
 export const mostWaiting = 32
@@ -26,7 +32,12 @@ export class LogInsBusy extends Schema.TaggedError<LogInsBusy>()("LogInsBusy", {
 /** Hashes and checks passwords on worker threads: hashing is expensive, and its callers are not authenticated yet. */
 export class Passwords extends Effect.Service<Passwords>()("accounts/Passwords", {
   scoped: Effect.gen(function*() {
-    const run = yield* hashThreads({ threads, nice, options: hashOptions })
+    const ask = yield* startThreads<HashTask, string | boolean>({
+      file: () => new URL("./hash-thread.js", import.meta.url),
+      threads,
+      workerData: { nice, options: hashOptions }
+    })
+    const run = (task: HashTask) => Effect.orDie(ask(task))
     const hash = (password: string) => Effect.map(run({ password }), String)
     const dummy = yield* Effect.cached(hash("nobody has this password"))
     yield* Effect.forkScoped(dummy)

@@ -20,7 +20,7 @@ if (process.platform === "linux") {
   }
 }
 
-/** @param {import("./HashThreads.ts").Task} task */
+/** @param {import("./Passwords.ts").HashTask} task */
 const answer = ({ password, stored }) => {
   try {
     return { ok: stored === undefined ? hashSync(password, options) : verifySync(stored, password) }

@@ -145,8 +145,8 @@ export const publishCommand = Command.make(
       if (Option.isNone(token)) return yield* fail(`Log in first: berth login --url ${url}`, exitCodes.notLetIn)
       // With the MCP SDK and the tables of encodings, which help does not need.
       const { callTool } = yield* Effect.promise(() => import("./mcp/operations.ts"))
-      const { decodeAtOnce } = yield* Effect.promise(() => import("#src/imports/decode.ts"))
-      const { encoding, isGuess, utf8 } = decodeAtOnce(bytes)
+      const { decode } = yield* Effect.promise(() => import("#src/imports/decode.ts"))
+      const { encoding, isGuess, utf8 } = decode(bytes)
       if (isGuess) {
         yield* Console.error(`${basename(file)} is not in UTF-8 and was read as ${encoding}: check its accents`)
       }

@@ -121,6 +121,10 @@ export interface Upload {
   readonly bytes: Uint8Array
 }
 
+/** By the name's ending. */
+export const formatOf = (filename: string) =>
+  /\.(csv|json)$/i.exec(filename.trim())?.[1]?.toLowerCase() as "csv" | "json" | undefined
+
 export class FileTooLarge
   extends Schema.TaggedError<FileTooLarge>()("FileTooLarge", {}, failsWith(413, "FILE_TOO_LARGE"))
 {
@@ -179,9 +183,10 @@ export class ImportBuiltUpon extends Schema.TaggedError<ImportBuiltUpon>()("Impo
 }
 
 export class TooManyImports extends Schema.TaggedError<TooManyImports>()("TooManyImports", {
-  retryAfter: Schema.Int
+  retryAfter: Schema.Int,
+  why: Schema.Literal("Too many imports for this business", "Too many files of this account are being read")
 }, failsWith(429)) {
   override get message() {
-    return `Too many imports for this business; try again in ${this.retryAfter} seconds`
+    return `${this.why}; try again in ${this.retryAfter} seconds`
   }
 }

@@ -8,15 +8,15 @@ import { addressBucket } from "#src/shared/client-address.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { Invalid } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
+import { keyedMutex } from "#src/shared/keyed-mutex.ts"
 import { now } from "#src/shared/now.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Clock, Duration, Effect, Option } from "effect"
 import { inSpellingsOf } from "./categories.ts"
-import { cooperatively } from "./cooperative.ts"
+import { makeFileReader } from "./file-reader.ts"
 import {
-  FileTooLarge,
   ImportId,
   type ImportMode,
   limits,
@@ -24,24 +24,14 @@ import {
   PreviewNotFound,
   TooManyImports,
   TooManyPreviews,
-  UnsupportedFormat,
   type Upload
 } from "./Import.ts"
 import { ImportsRepo, type NewPreview } from "./ImportsRepo.ts"
-import { ColumnsNotMapped } from "./Mappings.ts"
-import { type Fault, type Plan, type Reading } from "./plan.ts"
+import { type Plan, type Reading } from "./plan.ts"
 import { fitToLimits } from "./room.ts"
 
 const lifetime = Duration.toMillis(limits.lifetime)
 const secondsUntil = (then: Date, at: Date) => Math.max(1, Math.ceil((then.getTime() - at.getTime()) / 1000))
-
-const invalid = ({ choice, message, path }: Fault) =>
-  choice === undefined ? Invalid.field(path, message) : new ColumnsNotMapped({
-    issues: [{ path, message }],
-    columns: choice.columns,
-    suggested_mappings: choice.suggestion.mappings,
-    source_program: choice.suggestion.program
-  })
 
 /** What an import that replaces the catalog finds. */
 const emptyCatalog = {
@@ -51,26 +41,21 @@ const emptyCatalog = {
   existingCategories: new Set<string>()
 }
 
-/** Parses the file cooperatively, yielding to other work. */
-const reading = Effect.fn("Imports.reading")(function*(upload: Upload) {
-  // With a megabyte of tables of encodings, which a start does not need.
-  const { parserFor, read } = yield* Effect.promise(() => import("./read.ts"))
-  const parse = parserFor(upload.filename)
-  if (parse === undefined) return yield* new UnsupportedFormat()
-  if (upload.bytes.length > limits.fileBytes) return yield* new FileTooLarge()
-  return yield* Effect.mapError(Effect.flatten(cooperatively(() => read(upload, parse, upload.mappings))), invalid)
-})
+/** Files of one account that are in hand: one is read, and the others wait for it. */
+const mostInHand = 8
 
 /** Previews of imports: what a file would change, kept until it is confirmed, discarded or an hour old. */
 export class Previews extends Effect.Service<Previews>()("imports/Previews", {
-  effect: Effect.gen(function*() {
+  scoped: Effect.gen(function*() {
     const repo = yield* ImportsRepo
     const businesses = yield* Businesses
     const disk = yield* Disk
     const limiter = yield* RateLimit
     const quotas = yield* Quotas
     const sql = yield* SqlClient.SqlClient
-    const parsers = yield* Effect.makeSemaphore(2)
+    const readFile = yield* makeFileReader()
+    const inHand = keyedMutex(mostInHand)
+    const turn = keyedMutex()
 
     /** Contract: Import, 429 by business and address. Fails open when the counters are unavailable. */
     const admitted = Effect.fn("Imports.admitted")(function*(businessId: string) {
@@ -81,8 +66,21 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
         window: "1 minute"
       } as const
       const { allowed, retryAfterSeconds } = yield* limiter.consumeOrPass(rule)
-      return allowed ? row : yield* new TooManyImports({ retryAfter: retryAfterSeconds })
+      return allowed ? row : yield* new TooManyImports({
+        why: "Too many imports for this business",
+        retryAfter: retryAfterSeconds
+      })
     })
+
+    /** Receives a file, and reads it when those of the account before it are read. */
+    const inTurn = <E, R>(accountId: string, file: Effect.Effect<Upload, E, R>) =>
+      Effect.flatMap(
+        inHand.ifFree(accountId)(Effect.flatMap(file, (upload) => turn(accountId)(readFile(upload)))),
+        Option.match({
+          onNone: () => new TooManyImports({ why: "Too many files of this account are being read", retryAfter: 5 }),
+          onSome: Effect.succeed
+        })
+      )
 
     const catalogOf = Effect.fn("Imports.catalogOf")(function*(businessId: string, plan: Plan) {
       const names = [...new Set(plan.items.map(({ name }) => name))]
@@ -148,7 +146,8 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
       function*<E, R>(businessId: string, file: Effect.Effect<Upload, E, R>, mode: ImportMode = "add") {
         const { id: business } = yield* admitted(businessId)
         yield* disk.check
-        const result = yield* parsers.withPermits(1)(reading(yield* file))
+        const { accountId } = yield* CurrentActor
+        const result = yield* inTurn(accountId, file)
         const { plan, summary, warnings: unfit } = yield* fit(business, result, mode)
         const warnings = [...unfit, ...result.warnings]
         const leftOut = warnings.flatMap(({ message, type }) => type === "limit_truncated" ? [message] : [])

@@ -88,12 +88,6 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
 }
 
 /** Chooses the delimiter whose header has the most known columns, then the most columns, then the least above it. */
-export function* bestHeader(utf8: Buffer, mappings: Mappings): Generator<void, Header | undefined> {
-  const headers: Array<Header> = []
-  for (const delimiter of delimiters) {
-    const header = headerOf(utf8, delimiter, mappings)
-    if (header !== undefined) headers.push(header)
-    yield
-  }
-  return headers.toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width || a.above - b.above)[0]
-}
+export const bestHeader = (utf8: Buffer, mappings: Mappings): Header | undefined =>
+  delimiters.flatMap((delimiter) => headerOf(utf8, delimiter, mappings) ?? [])
+    .toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width || a.above - b.above)[0]

@@ -84,8 +84,8 @@ export const firstRows = (utf8: Buffer, delimiter: Delimiter): ReadonlyArray<Who
   readPiece(utf8, 0, delimiter, 20, mostSingle).rows.map((cells, at) => ({ number: at + 1, cells }))
 
 /**
- * The rows of a CSV file (RFC 4180 and its variants in practice), in batches between which the caller can yield. Only
- * the row with an unterminated quote is lost: parsing continues at the next line.
+ * The rows of a CSV file (RFC 4180 and its variants in practice), a batch at a time. Only the row with an
+ * unterminated quote is lost: parsing continues at the next line.
  */
 export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, void> {
   let at = 0
@@ -110,7 +110,7 @@ export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, vo
 const quote = 0x22
 
 /** Counts the rows from here on that aren't blank, without parsing them: a quote begins or ends a cell. */
-export function* countRows(utf8: Buffer, from: number): Generator<void, number> {
+export const countRows = (utf8: Buffer, from: number) => {
   let rows = 0
   let quoted = false
   let filled = false
@@ -121,7 +121,6 @@ export function* countRows(utf8: Buffer, from: number): Generator<void, number> 
       if (filled) rows++
       filled = false
     } else if (byte > 0x20 && byte !== 0x2c && byte !== 0x3b && byte !== 0x7c) filled = true
-    if (at % 65_536 === 0) yield
   }
   return rows + (filled ? 1 : 0)
 }

@@ -10,7 +10,6 @@ const names: ReadonlyMap<string, Encoding> = new Map([
   .set("maccyrillic", "x-mac-cyrillic").set("cp932", "shift_jis").set("cp949", "euc-kr").set("cp874", "windows-874")
 
 const sampleBytes = 16 * 1024
-const pieceBytes = 64 * 1024
 const mostCandidates = 12
 const usual: ReadonlyArray<Encoding> = ["macintosh", "windows-1252"]
 /** Of those that fit alike: the likelier the later. */
@@ -20,13 +19,12 @@ const lineFeed = 0x0a
 const ends = new Set([...Buffer.from("\t\n\r\",;")])
 
 /** The cells that are not ASCII: English around them would outvote a few words in another language. */
-function* foreignCells(bytes: Buffer): Generator<void, Buffer> {
+const foreignCells = (bytes: Buffer) => {
   const cells: Array<Buffer> = []
   let size = 0
   let start = 0
   let isForeign = false
   for (let at = 0; at < bytes.length && size < sampleBytes; at++) {
-    if (at % pieceBytes === 0) yield
     const byte = bytes[at]!
     if (byte >= 0x80) isForeign = true
     if (!ends.has(byte) && at - start < 1000 && at + 1 < bytes.length) continue
@@ -101,15 +99,13 @@ const plausibility = (sample: Buffer, encoding: Encoding) => {
 }
 
 /** Guesses the encoding of a file that is not Unicode. */
-export function* detectEncoding(bytes: Buffer): Generator<void, Encoding> {
-  const sample = yield* foreignCells(bytes)
+export const detectEncoding = (bytes: Buffer): Encoding => {
+  const sample = foreignCells(bytes)
   const candidates = detected(sample)
-  yield
   for (const name of cased) {
     const small = inSmallLetters(sample, name)
     if (small === undefined) continue
     candidates.unshift(...detected(small).filter((candidate) => candidate.name === name))
-    yield
   }
   const [guess] = candidates.slice(0, mostCandidates)
     .map(({ confidence, name }) => ({ name, score: confidence * plausibility(sample, name) }))

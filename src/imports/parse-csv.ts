@@ -12,14 +12,14 @@ import { isHtml, textOfHtml } from "./html-text.ts"
 import { LeftOutPrices } from "./left-out-prices.ts"
 import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
-import { type Fault, fault, mostRows, mostWarnings, type RawItem, type Reading } from "./plan.ts"
+import { type Fault, fault, mostWarnings, type RawItem, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
 import { writtenPrice } from "./price-words.ts"
 import { mappingFault, missingFields, nameFault, suggestionFor, suggestionWarnings } from "./unmapped-columns.ts"
 import { withVariation } from "./variation.ts"
 
-/** Maximum of rows to parse, including blank ones. */
-const mostLines = 5 * mostRows
+/** After so many empty rows a file is read no further: spreadsheets write some below their rows, and nothing after. */
+const mostEmpty = 100_000
 /** Maximum of unmapped columns in a preview. */
 const mostColumns = 100
 
@@ -107,11 +107,8 @@ const addRow = (draft: Draft, header: Header, leftOut: LeftOutPrices, row: Row) 
 }
 
 /** Reads a CSV import (contract: Import, CSV). */
-export function* parseCsv(
-  { encoding, isGuess, utf8 }: Decoded,
-  mappings: Mappings
-): Generator<void, Either.Either<Reading, Fault>> {
-  const header = yield* bestHeader(utf8, mappings)
+export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappings): Either.Either<Reading, Fault> => {
+  const header = bestHeader(utf8, mappings)
   if (header === undefined) return fault("file", "has no header row that can be read")
   const suggestion = (hasPrices: boolean) =>
     suggestionFor(header.names, header, missingFields(header.byField, hasPrices), header.samples)
@@ -126,11 +123,16 @@ export function* parseCsv(
   }
   const unmapped = mapColumns(draft, header)
   const leftOut = new LeftOutPrices(header)
+  let empty = 0
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
     for (const row of rows) addRow(draft, header, leftOut, row)
-    yield
-    if (!draft.isFull && (rows.at(-1)?.number ?? 0) < mostLines) continue
-    draft.count(yield* countRows(utf8, end))
+    empty += rows.filter((row) => "cells" in row && isBlank(row.cells)).length
+    if (draft.isFull) draft.count(countRows(utf8, end))
+    else if (empty < mostEmpty) continue
+    else if (end < utf8.length) {
+      const why = `is where reading ended, after ${mostEmpty.toLocaleString("en-US")} empty rows; delete these`
+      draft.warn("format_error", `row ${rows.at(-1)?.number ?? 0}`, why)
+    }
     break
   }
   draft.finish("file")

@@ -67,10 +67,7 @@ const addItem = (draft: Draft, unmapped: Unmapped, keys: Keys, value: unknown) =
 }
 
 /** Reads a JSON import (contract: Import, JSON). */
-export function* parseJson(
-  { encoding, isGuess, utf8 }: Decoded,
-  mappings: Mappings
-): Generator<void, Either.Either<Reading, Fault>> {
+export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappings): Either.Either<Reading, Fault> => {
   const keys = keysOf(mappings)
   const rootFields = ["version", "business", keys.list]
   const mapped = new MappedKeys(mappings)
@@ -81,7 +78,7 @@ export function* parseJson(
   const begun = new Set<string>()
   const parsed = ({ end, start }: Span): unknown => JSON.parse(utf8.toString("utf8", start, end))
 
-  const problem = yield* walkJson(utf8, keys.list, {
+  const problem = walkJson(utf8, keys.list, {
     begin: (key) => {
       if (begun.has(key) && rootFields.includes(key)) return `has ${key} twice`
       if (begun.size < mostUnmapped) begun.add(key)

@@ -1,10 +1,11 @@
 import { smallestConfig } from "#src/format/smallest-config.ts"
 import { type LayoutEntry } from "#src/images/layout.ts"
+import { bundledProgram } from "#src/shared/bundled-program.ts"
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import { cachedLayout, fingerprint } from "./cached-layout.ts"
 import { compiledFile, compileProgram, compiler, launcher, programFile } from "./compiled-program.ts"
-import { bundledProgram, nodeRuntime } from "./node-runtime.ts"
+import { nodeRuntime } from "./node-runtime.ts"
 
 export interface ReadyImage {
   /** Absolute path of the OCI image layout: `oci:` + path is its reference. */

@@ -1,6 +1,4 @@
 import { type LayoutEntry } from "#src/images/layout.ts"
-import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { type ImageFile, nodeFiles } from "./libraries.ts"
 
 /** What an image needs to run programs for Node: the Node that runs this, and its libraries. */
@@ -43,12 +41,4 @@ export const nodeRuntime = async (): Promise<NodeRuntime> => {
     env: ["PATH=/usr/local/bin:/usr/bin:/bin", "NODE_ENV=production", "PORT=8080", ...libraryPath(libraryFolders)],
     libraryFolders
   }
-}
-
-/** The path of a program that `npm run build` makes: next to this code when it runs from dist/, else in dist/. */
-export const bundledProgram = (name: string): string => {
-  const candidates = [name, `../../dist/${name}`].map((place) => fileURLToPath(new URL(place, import.meta.url)))
-  const found = candidates.find((place) => existsSync(place))
-  if (found === undefined) throw new Error(`dist/${name} is not there: run npm run build first`)
-  return found
 }

@@ -182,6 +182,22 @@ describe("a confirm that is broken off", () => {
   })
 })
 
+describe("files at once of one account", () => {
+  it("are read one after the other, and beyond eight refused for now: 429 with Retry-After", async () => {
+    const { id } = await newBusiness(owner)
+    const lines = `name,price\n${"\n".repeat(9_000_000)}`
+    const answers = await Promise.all(Array.from({ length: 12 }, () => upload(owner, id, "a.csv", lines)))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]!.headers.get("retry-after")).toBe("5")
+    expect(refused[0]!.text).toContain("Too many files of this account are being read")
+    const read = answers.filter(({ status }) => status === 422)
+    expect([read.length >= 8, read.length + refused.length]).toEqual([true, 12])
+    expect(read[0]!.text).toContain("has no row that can be imported")
+    expect((await upload(owner, id, "a.csv", "name\nSoup\n")).status).toBe(200)
+  })
+})
+
 describe("the limit of imports", () => {
   itLong(
     "is 100 a minute for a business and an address, previews and confirms together: 429 with Retry-After",

@@ -1,6 +1,6 @@
 import { type Reading } from "#src/imports/plan.ts"
 import { Plan } from "#src/imports/plan.ts"
-import { parserFor, read } from "#src/imports/read.ts"
+import { read } from "#src/imports/read.ts"
 import { beforeAll, describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc, Schema } from "effect"
 import { type Account } from "../support/account.ts"
@@ -132,13 +132,6 @@ const file = fc.oneof(
   )
 )
 
-const readAll = (filename: string, content: Uint8Array) => {
-  const work = read({ filename, bytes: content }, parserFor(filename)!)
-  let step = work.next()
-  while (step.done !== true) step = work.next()
-  return step.value
-}
-
 const isPlan = Schema.is(Plan)
 const storable = (text: string) => text.isWellFormed() && !/\u0000/.test(text)
 
@@ -163,7 +156,7 @@ it("files, hostile and odd, are read, or refused with a reason", () => {
   let taken = 0
   fc.assert(
     fc.property(file, ([filename, content]) => {
-      const result = readAll(filename, content)
+      const result = read({ filename, bytes: content })
       if (Either.isLeft(result)) {
         expect(result.left).toMatchObject({ path: expect.any(String), message: expect.any(String) })
         return

@@ -7,14 +7,12 @@ const walk = (text: string | Buffer) => {
   const members: Array<[string, unknown]> = []
   const elements: Array<unknown> = []
   const value = (start: number, end: number) => JSON.parse(json.toString("utf8", start, end)) as unknown
-  const work = walkJson(json, "list", {
+  const wrong = walkJson(json, "list", {
     begin: () => undefined,
     member: (key, start, end) => void members.push([key, value(start, end)]),
     element: (start, end) => void elements.push(value(start, end))
   })
-  let step = work.next()
-  while (step.done !== true) step = work.next()
-  return { wrong: step.value, members, elements }
+  return { wrong, members, elements }
 }
 
 const isJson = (text: string) => {

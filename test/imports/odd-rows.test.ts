@@ -95,3 +95,11 @@ it("bars may separate the cells", () => {
     plan: { items: [{ name: "Soup, hot", priceCents: 550 }] }
   })
 })
+
+it("100,000 empty rows end the file, and a row below them is told", () => {
+  const reading = readCsv(`name,price\nSoup,5\n${"\n".repeat(100_500)}Tea,4\n`)
+  expect(namesOf(reading)).toEqual(["Soup"])
+  expect(messagesOf(reading)).toEqual([
+    expect.stringMatching(/^row 100\d\d\d is where reading ended, after 100,000 empty rows; delete these$/)
+  ])
+})

@@ -1,20 +1,9 @@
-import { type Warning } from "#src/imports/Import.ts"
+import { formatOf, type Warning } from "#src/imports/Import.ts"
 import { type Reading } from "#src/imports/plan.ts"
-import { parserFor, read } from "#src/imports/read.ts"
 import { templates } from "#src/imports/templates.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
-
-const readFile = (filename: string, content: string | Uint8Array) => {
-  const work = read({ filename, bytes: Buffer.from(content) }, parserFor(filename)!)
-  let step = work.next()
-  while (step.done !== true) step = work.next()
-  return step.value
-}
-const csv = (content: string | Uint8Array): Reading => Either.getOrThrow(readFile("a.csv", content))
-const json = (value: unknown): Reading => Either.getOrThrow(readFile("a.json", JSON.stringify(value)))
-const faultOf = (filename: string, content: string | Uint8Array) =>
-  Either.getOrThrow(Either.flip(readFile(filename, content)))
+import { faultOf, readCsv as csv, readFile, readJson as json } from "./support/read-file.ts"
 
 const root = (catalog_items: unknown, business: object = {}) => ({
   version: "1.0",
@@ -356,12 +345,12 @@ describe("a warning's message", () => {
 
 describe("a file's name", () => {
   it.each(["menu.csv", "MENU.CSV", " menu.json ", "a.b.json", "C:\\menu.csv"])("%s is taken", (name) => {
-    expect(parserFor(name)).toBeDefined()
+    expect(formatOf(name)).toBeDefined()
   })
   it.each(["menu", "menu.txt", "menu.csv.exe", ".csvx", "", "menu.xlsx", "csv", "menu.csv\u0000.exe"])(
     "%j is not",
     (name) => {
-      expect(parserFor(name)).toBeUndefined()
+      expect(formatOf(name)).toBeUndefined()
     }
   )
 })

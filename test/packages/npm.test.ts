@@ -1,4 +1,4 @@
-import { bundledProgram } from "#src/ready-image/node-runtime.ts"
+import { bundledProgram } from "#src/shared/bundled-program.ts"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"

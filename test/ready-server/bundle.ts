@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process"
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises"
+import { copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { build, type Options } from "tsup"
-import { program, readyServer, stdioShim } from "../../tsup.config.ts"
+import { program, readThread, readyServer, stdioShim } from "../../tsup.config.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -32,12 +32,15 @@ const bundleOf = async (name: string, options: Options, sources: ReadonlyArray<s
 
 export const readyServerBundle = () => bundleOf("ready-server.cjs", readyServer, ["src/ready-server", "src/format"])
 
+/** What reads the files of imports. */
+export const readThreadBundle = () => bundleOf("read-thread.js", readThread, ["src/imports", "src/shared"])
+
 /** What serves packages over HTTP. */
 export const stdioShimBundle = () => bundleOf("stdio-shim.js", stdioShim, ["src/stdio-shim"])
 
 /**
  * The platform that tests kill and start again: from its sources it takes ten times the processor time to start. In a
- * folder of its own with the thread that hashes, which lies beside it.
+ * folder of its own with the threads of it, which lie beside it.
  */
 export const killableBundle = async () => {
   const sources = ["src", "http", "sql", "tools", "test/support", "test/deployments/support"]
@@ -46,6 +49,7 @@ export const killableBundle = async () => {
     { ...program, splitting: false, entry: { "killable/hash-thread": "src/accounts/hash-thread.js" } },
     ["src/accounts"]
   )
+  await copyFile(await readThreadBundle(), join(root, "dist/killable/read-thread.js"))
   return bundleOf(
     "killable/killable.js",
     {

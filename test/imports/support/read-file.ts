@@ -1,15 +1,12 @@
 import { type Mappings } from "#src/imports/Mappings.ts"
 import { type Reading } from "#src/imports/plan.ts"
-import { parserFor, read } from "#src/imports/read.ts"
+import { read } from "#src/imports/read.ts"
 import { Either } from "effect"
 
-/** Reads a file as an import does, all at once. */
-export const readFile = (filename: string, content: string | Uint8Array, mappings: Mappings = {}) => {
-  const work = read({ filename, bytes: Buffer.from(content) }, parserFor(filename)!, mappings)
-  let step = work.next()
-  while (step.done !== true) step = work.next()
-  return step.value
-}
+/** Reads a file as an import does. */
+export const readFile = (filename: string, content: string | Uint8Array, mappings: Mappings = {}) =>
+  read({ filename, bytes: Buffer.from(content), mappings })
+
 export const readCsv = (content: string | Uint8Array): Reading => Either.getOrThrow(readFile("a.csv", content))
 export const readJson = (value: unknown): Reading => Either.getOrThrow(readFile("a.json", JSON.stringify(value)))
 export const faultOf = (filename: string, content: string | Uint8Array) =>
