@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { readdir, realpath } from "node:fs/promises"
-import { dirname } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 
 const run = promisify(execFile)
@@ -38,6 +38,22 @@ export const foldersOf = (libraries: ReadonlyArray<string>): ReadonlyArray<strin
   ...new Set(libraries.map((path) => dirname(path)).filter((directory) => !searchedByDefault.test(directory)))
 ]
 
+/**
+ * Libraries of glibc that Node itself may not be linked with, and programs in packages are: those of .NET, Go (cgo) and
+ * Rust. Since glibc 2.34 most are empty, and still looked for by what was linked before.
+ */
+const others = /^lib(?:anl|dl|nss_(?:compat|dns|files)|pthread|resolv|rt|util)\.so\.\d+$/
+
+/** Those of them that lie beside the libc of these libraries. */
+export const besideLibc = async (libraries: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const libc = libraries.find((path) => basename(path) === "libc.so.6")
+  if (libc === undefined) return []
+  const found = (await readdir(dirname(libc))).filter((name) => others.test(name)).map((name) =>
+    join(dirname(libc), name)
+  )
+  return found.filter((path) => !libraries.includes(path)).sort()
+}
+
 /** Distributions may build Node with parts outside the binary (Debian: below /usr/share/nodejs). */
 const externalBuiltins = async (): Promise<ReadonlyArray<ImageFile>> => {
   const embedded = (process.config.variables as { readonly node_builtin_shareable_builtins?: ReadonlyArray<string> })
@@ -55,23 +71,24 @@ const externalBuiltins = async (): Promise<ReadonlyArray<ImageFile>> => {
 }
 
 /**
- * The running Node and every library it is linked with, each at the path at which the loader opens it. Symbolic links
+ * A Node, the one that runs this or another, and every library it is linked with, each at the path at which the loader opens it. Symbolic links
  * of the host (`/lib` to `/usr/lib`, `libstdc++.so.6` to its version) become plain files, so that none dangles.
  */
-export const nodeFiles = async (): Promise<{
+export const nodeFiles = async (program: string): Promise<{
   readonly node: string
   readonly files: ReadonlyArray<ImageFile>
   readonly libraryFolders: ReadonlyArray<string>
 }> => {
-  const binary = await realpath(process.execPath)
-  const libraries = await librariesOf(binary)
+  const binary = await realpath(program)
+  const linked = await librariesOf(binary)
+  const libraries = [...linked, ...await besideLibc(linked)]
   const node = "/usr/local/bin/node"
   return {
     node,
     files: [
       { path: node, source: binary },
       ...await Promise.all(libraries.map(async (path) => ({ path, source: await realpath(path) }))),
-      ...await externalBuiltins()
+      ...program === process.execPath ? await externalBuiltins() : []
     ],
     libraryFolders: foldersOf(libraries)
   }

@@ -1,7 +1,7 @@
 import { type LayoutEntry } from "#src/images/layout.ts"
 import { type ImageFile, nodeFiles } from "./libraries.ts"
 
-/** What an image needs to run programs for Node: the Node that runs this, and its libraries. */
+/** What an image needs to run programs for Node: a Node, and its libraries. */
 export interface NodeRuntime {
   /** Node's path in the image. */
   readonly node: string
@@ -24,9 +24,10 @@ export const copied = (file: ImageFile): LayoutEntry => ({
 export const libraryPath = (folders: ReadonlyArray<string>): ReadonlyArray<string> =>
   folders.length === 0 ? [] : [`LD_LIBRARY_PATH=${[...new Set(folders)].join(":")}`]
 
-export const nodeRuntime = async (): Promise<NodeRuntime> => {
+/** Of the Node that runs this, or of another on this host. */
+export const nodeRuntime = async (program = process.execPath): Promise<NodeRuntime> => {
   if (process.platform !== "linux") throw new Error("Images can only be made on Linux: they take this Node")
-  const { files, libraryFolders, node } = await nodeFiles()
+  const { files, libraryFolders, node } = await nodeFiles(program)
   return {
     node,
     files,

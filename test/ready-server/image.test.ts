@@ -1,6 +1,6 @@
 import { buildReadyImage } from "#src/ready-image/build-image.ts"
 import { compiledFile, compileProgram, launcher, programFile } from "#src/ready-image/compiled-program.ts"
-import { parseLdd } from "#src/ready-image/libraries.ts"
+import { besideLibc, librariesOf, parseLdd } from "#src/ready-image/libraries.ts"
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import {
@@ -14,7 +14,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import * as tar from "tar"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -169,6 +169,19 @@ describe("the libraries of a binary", () => {
     expect(parseLdd(glibc)).toEqual(["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2"])
     const musl = "\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibc.musl-x86_64.so.1 => /lib/ld-musl-x86_64.so.1 (0x7f)\n"
     expect(parseLdd(musl)).toEqual(["/lib/ld-musl-x86_64.so.1"])
+  })
+
+  it("are joined by those of glibc that programs in packages are linked with, though Node may not be", async () => {
+    const linked = await librariesOf(process.execPath)
+    const beside = await besideLibc(linked)
+    const names = [...linked, ...beside].map((path) => basename(path))
+    for (
+      const name of ["librt.so.1", "libutil.so.1", "libresolv.so.2", "libanl.so.1", "libdl.so.2", "libnss_dns.so.2"]
+    ) {
+      expect(names.filter((one) => one === name), name).toHaveLength(1)
+    }
+    expect(names).not.toContain("librtmp.so.1")
+    expect(await besideLibc(["/lib/ld-musl-x86_64.so.1"])).toEqual([])
   })
 
   it("that are missing stop the build with their name", () => {
