@@ -74,10 +74,10 @@ const setPath = "set the server's healthPath to a path that answers 200 with JSO
 
 /**
  * Which of two probes says more about why a machine is not healthy. The last one may have had little time: its silence
- * says less than what an earlier one heard.
+ * says less than an earlier answer, and more than that nothing listened.
  */
 export const telling = (earlier: Probe | undefined, last: Probe, wasCutShort: boolean): Probe =>
-  wasCutShort && last._tag === "Silent" && earlier !== undefined ? earlier : last
+  wasCutShort && last._tag === "Silent" && earlier?._tag === "Answered" ? earlier : last
 
 /** The health path answered 404, and MCP did not pass in its place: what else there is to do. */
 export const orHealthPath = `; or ${setPath}`

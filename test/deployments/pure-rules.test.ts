@@ -307,6 +307,9 @@ describe("health", () => {
     assert.strictEqual(telling(large, silent, false), silent)
     assert.strictEqual(telling(undefined, silent, true), silent)
     assert.strictEqual(telling(silent, large, true), large)
+    // While the machine booted nothing listened yet.
+    const booting = { _tag: "NotListening", why: "connection refused" } as const
+    assert.strictEqual(telling(booting, silent, true), silent)
   })
 })
 
