@@ -12,11 +12,10 @@ const show = ({ email, token, url }: Effect.Effect.Success<ReturnType<typeof dem
 A restaurant's MCP server is live, protected by OAuth:
 
   MCP URL    ${url}
-  Token      ${token}
-             (15 minutes; after ${command} login the tool create_test_token makes another)
   Account    ${email}, its password is in demo.json of the home folder
 
-Read the menu through the gateway, in another terminal:
+Read the menu through the gateway, in another terminal. The token is good for 15 minutes; after ${command} login the
+tool create_test_token makes another:
 
   ${command} call ${url} browse_catalog --token ${token}
 `)

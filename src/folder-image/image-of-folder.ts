@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { builtImage } from "./built-image.ts"
 import { folderError } from "./FolderError.ts"
 import { nodeImage, type NodeImageOptions } from "./node-image.ts"
+import { isPython, pythonAdvice } from "./python-advice.ts"
 
 const dockerfiles = ["Dockerfile", "Containerfile"]
 
@@ -26,7 +27,6 @@ export const imageOfFolder = Effect.fn("folder.image")(function*(
   if (existsSync(join(folder, "package.json"))) {
     return { layout, digest: yield* nodeImage(folder, layout, options) }
   }
-  return yield* folderError(
-    `${folder} has neither a Dockerfile nor a package.json: one of them says how it becomes a server`
-  )
+  const neither = `${folder} has neither a Dockerfile nor a package.json: one of them says how it becomes a server`
+  return yield* folderError(isPython(folder) ? `${neither}. ${pythonAdvice(folder)}` : neither)
 })

@@ -6,6 +6,8 @@ import { copyFile, mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { folderError } from "./FolderError.ts"
+import { type NodeProgram } from "./node-program.ts"
+import { bundling, withoutLock } from "./without-lock.ts"
 
 const Entry = Schema.Struct({
   link: Schema.optional(Schema.Boolean),
@@ -16,7 +18,6 @@ const Lock = Schema.parseJson(Schema.Struct({ packages: Schema.Record({ key: Sch
 const decode = Schema.decodeUnknownEither(Lock)
 
 const lockNames = ["npm-shrinkwrap.json", "package-lock.json"] as const
-const locksOfOthers = ["yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"]
 
 export interface Locked {
   readonly file: string
@@ -28,7 +29,7 @@ export interface Locked {
 const read = (path: string) => readFile(path, "utf8").catch(() => undefined)
 
 /** A project's lock file of npm, which says exactly what is installed. */
-export const readLock = Effect.fn("folder.readLock")(function*(folder: string) {
+export const readLock = Effect.fn("folder.readLock")(function*(folder: string, program: NodeProgram) {
   for (const file of lockNames) {
     const text = yield* Effect.promise(() => read(join(folder, file)))
     if (text === undefined) continue
@@ -39,20 +40,19 @@ export const readLock = Effect.fn("folder.readLock")(function*(folder: string) {
     const packages = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && dev !== true)
     const linked = packages.find(([, { link }]) => link === true)
     if (linked !== undefined) {
-      return yield* folderError(`${linked[0]} is a link to another folder, which is not taken along: add a Dockerfile`)
+      return yield* folderError(
+        `${
+          linked[0]
+        } is a link to another folder, which is not taken along. Make one file of the project, and deploy ` +
+          `that:\n${bundling(program)}`
+      )
     }
     const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
     const withScripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true)
       .map(([path]) => nameOf(path))
     return { file, text, withScripts: [...new Set(withScripts)] } satisfies Locked
   }
-  const others = yield* Effect.promise(() => Promise.all(locksOfOthers.map((name) => read(join(folder, name)))))
-  const other = locksOfOthers.find((_, at) => others[at] !== undefined)
-  return yield* folderError(
-    `There is no package-lock.json, which says what is installed${
-      other === undefined ? "" : ` (${other} is not read)`
-    }. Make one: npm install --package-lock-only`
-  )
+  return yield* folderError(yield* Effect.promise(() => withoutLock(folder, program)))
 })
 
 const noNpm = "npm is not installed here: it installs what the server needs"

@@ -104,8 +104,8 @@ export const nodeImage = Effect.fn("folder.nodeImage")(function*(
   // Another command may be making it as well, and remove what this one is writing: by now it is there.
   const runtime = yield* Effect.retry(packageRuntime(cache), { times: 2 })
   const layers: Array<WrittenLayer> = [...runtime.layers]
-  if (program.hasDependencies) {
-    layers.push(yield* dependencies(folder, yield* readLock(folder), runtime, cache, say))
+  if (program.wants.length > 0) {
+    layers.push(yield* dependencies(folder, yield* readLock(folder, program), runtime, cache, say))
   }
   const command = [runtime.node, ...program.before, `${appFolder}/${program.file}`, ...program.after]
   const programs = { main: "server", programs: { server: command } }

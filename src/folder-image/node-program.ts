@@ -26,7 +26,8 @@ export interface NodeProgram {
   readonly after: ReadonlyArray<string>
   /** What in package.json says so. */
   readonly by: string
-  readonly hasDependencies: boolean
+  /** What it depends on, as versions, ranges, or what else package.json says. */
+  readonly wants: ReadonlyArray<string>
 }
 
 /** Characters by which a shell does more than start a program. */
@@ -107,6 +108,6 @@ export const nodeProgram = Effect.fn("folder.nodeProgram")(function*(folder: str
     ...found,
     file,
     name: manifest.name,
-    hasDependencies: Object.keys(manifest.dependencies ?? {}).length > 0
+    wants: Object.values(manifest.dependencies ?? {})
   } satisfies NodeProgram
 })

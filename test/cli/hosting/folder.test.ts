@@ -33,6 +33,27 @@ describeWhen(missingForApps, "berth deploy with a folder", () => {
     expect(code).toBe(1)
     expect(err).toMatch(/has neither a Dockerfile nor a package\.json/)
     expect(await run("deploy", join(project, "none"))).toMatchObject({ code: 2 })
+    const python = temporaryDirectory("python")
+    for (const name of ["requirements.txt", "server.py"]) writeFileSync(join(python, name), "")
+    expect((await run("deploy", python)).err).toMatch(
+      /berth deploy pypi:NAME.*\n  FROM python[^]*-r requirements\.txt\n[^]*CMD \["python", "server\.py"\]/
+    )
+  })
+
+  it("says how a project becomes one file whose lock is another installer's, in the folder or above it", async () => {
+    const workspace = temporaryDirectory("workspace")
+    const member = join(workspace, "member")
+    mkdirSync(member)
+    writeFileSync(join(workspace, "pnpm-lock.yaml"), "")
+    const of = { name: "@me/member", bin: "server.mjs", dependencies: { "@me/words": "workspace:*" } }
+    writeFileSync(join(member, "package.json"), JSON.stringify(of))
+    writeFileSync(join(member, "server.mjs"), "import { createRequire } from \"node:module\"\n")
+    const { code, err } = await run("deploy", member)
+    expect([code, err]).toEqual([1, expect.stringContaining("(pnpm-lock.yaml is not read)")])
+    expect(err).toContain("npx esbuild server.mjs --bundle")
+    expect(err).not.toContain("npm install")
+    rmSync(join(workspace, "pnpm-lock.yaml"))
+    expect((await run("deploy", member)).err).toContain("npx esbuild server.mjs --bundle")
   })
 
   it(
