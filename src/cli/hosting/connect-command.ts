@@ -79,10 +79,10 @@ const foundIn = Effect.fn("cli.connectUrl")(function*(text: string, installation
   return found
 })
 
-/** One of the account's own servers. */
+/** One of the account's own servers. One that does not run since its deployment failed is not written into a client's file. */
 const foundOf = Effect.fn("cli.connectServer")(
-  function*(connected: Connected, target: Parameters<typeof findServer>[1]) {
-    const { authMode, id, publicUrl, slug } = yield* findServer(connected, target)
+  function*(connected: Connected, target: Parameters<typeof findServer>[1], write: boolean) {
+    const { authMode, id, publicUrl, slug, status } = yield* findServer(connected, target)
     // SSE alone: the handshake of its newest deployment has told.
     const { data: [newest] } = yield* connected.api.deployments.list({
       path: { serverId: id },
@@ -90,9 +90,13 @@ const foundOf = Effect.fn("cli.connectServer")(
     })
     // What was asked for is told all the same: somebody may set a client up before the server.
     if (newest === undefined) yield* Console.error("Nothing is deployed to it yet: berth deploy")
-    else if (isUnusable(newest, { authMode })) {
+    else if (newest.status === "failed" && status === "error") {
+      const message = printable(`Its deployment failed: ${newest.errorMessage ?? ""}\nMend that and deploy again`)
+      if (write) return yield* new CliFailure({ message, code: exitCodes.deploymentFailed })
+      yield* Console.error(message)
+    } else if (isUnusable(newest, { authMode })) {
       yield* Console.error(printable(
-        `No client can use it yet, its MCP handshake failed: ${newest.mcp?.problem ?? ""}\nMend that and deploy again`
+        `Clients may fail: the platform's own MCP handshake with it did: ${newest.mcp?.problem ?? ""}`
       ))
     }
     return { name: slug, endpoint: `${publicUrl}/${newest?.mcp?.transport === "sse" ? "sse" : "mcp"}` } satisfies Found
@@ -123,7 +127,7 @@ export const connectCommand = Command.make(
       }
       const found = Option.isSome(address)
         ? yield* foundIn(address.value, url)
-        : yield* foundOf(yield* connect({ url, token }), { config, server })
+        : yield* foundOf(yield* connect({ url, token }), { config, server }, write)
       const { endpoint, name } = found
       if (chosen === undefined) {
         const lines = clientLines(found)

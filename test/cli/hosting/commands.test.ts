@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
@@ -197,6 +197,12 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     expect(await status()).toMatch(/^Status +stopped: asleep, the next request wakes it$/m)
     await runSql(berth.databaseUrl, "UPDATE servers SET status = 'error', asleep_at = NULL WHERE id = $1", [id])
     expect(await status()).toMatch(/^Status +error$/m)
+    // A client's file is left alone while nothing could answer it.
+    expect(await of("connect", "--cursor", "--write")).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("Its deployment failed: ") as string
+    })
+    expect(existsSync(join(folder, ".cursor"))).toBe(false)
     await owner.patch(`/v1/servers/${id}`, { requireMcp: null })
     await owner.request("POST", `/v1/servers/${id}/start`)
   })
@@ -265,9 +271,9 @@ describeWhen(missingForApps, "the commands that host a server", () => {
     const silent = await Effect.runPromise(mcpImage("none"))
     const { code, err, out } = await of("deploy", silent)
     expect([code, out]).toEqual([0, expect.stringMatching(/^MCP +the handshake failed: no MCP server was found/m)])
-    expect(err).toContain("It runs, but no client can use it yet")
+    expect(err).toContain("It runs, and clients may fail: the platform's own MCP handshake with it did")
     expect(err).not.toContain("Connect a client")
-    expect((await of("connect", "--claude")).err).toContain("its MCP handshake failed: no MCP server was found")
+    expect((await of("connect", "--claude")).err).toContain("own MCP handshake with it did: no MCP server was found")
     expect(await of("deploy", image)).toMatchObject({ code: 0 })
     expect((await of("connect", "--claude")).err).not.toContain("handshake")
   })
