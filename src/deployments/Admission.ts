@@ -1,3 +1,4 @@
+import { Refusals } from "#src/egress/Refusals.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
@@ -13,10 +14,6 @@ import { Watch } from "./Watch.ts"
 
 /** The machine is healthy, but does not speak MCP as its server must. */
 class NoMcp extends Data.TaggedError("NoMcp")<{ readonly message: string }> {}
-
-/** Seconds for one handshake on which the deployment depends. A program that is started for it may be slow. */
-const shortest = 5
-const longest = 20
 
 /** How often it is told what a deployment waits for. */
 const reminder = "5 seconds"
@@ -34,6 +31,7 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
     const logs = yield* ServerLogs
     const machines = yield* Machines
     const repo = yield* DeploymentsRepo
+    const refusals = yield* Refusals
     const servers = yield* Servers
     const watch = yield* Watch
 
@@ -66,8 +64,7 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
       let last: Asked | undefined
       /** Undefined when it passed, else what went wrong. */
       const attempt = Effect.fnUntraced(function*(secondsLeft: number) {
-        const seconds = Math.round(Math.min(longest, Math.max(shortest, secondsLeft)))
-        last = yield* handshakes.ask(server, record, seconds)
+        last = yield* handshakes.ask(server, record, secondsLeft)
         return last === undefined ? "the machine is gone" : last.report.ok ? undefined : last.report.problem ?? "no MCP"
       }, Effect.catchTag("MachineError", ({ message }) => Effect.succeed(message)))
       return {
@@ -78,7 +75,10 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
       }
     }
 
-    /** Tries a healthy machine until it speaks MCP, or its time is up: it may answer its health check first. */
+    /**
+     * Tries a healthy machine until it speaks MCP, or its time is up: it may answer its health check first. One that says
+     * nothing is tried once, with all of the time: another try would begin anew what it is busy with.
+     */
     const awaitMcp = Effect.fn("Admission.awaitMcp")(function*(server: Target, record: DeploymentRow) {
       const trial = makeTrial(server, record)
       const start = yield* Clock.currentTimeMillis
@@ -145,6 +145,13 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
       )
     })
 
+    /** What its egress refused meanwhile may be the cause, which its program seldom says. */
+    const withRefusals = ({ createdAt, serverId }: DeploymentRow) => (message: string) =>
+      Effect.map(
+        refusals.since(serverId, createdAt.getTime()),
+        (told) => told === undefined ? message : `${message}. ${told}`
+      )
+
     /** Waits until the machine may serve, and remembers by what it may; fails with why it may not. */
     const check = Effect.fn("Admission.check")(function*(server: Target, record: DeploymentRow) {
       const { healthPath, healthTimeoutSeconds, id } = server
@@ -156,7 +163,12 @@ export class Admission extends Effect.Service<Admission>()("deployments/Admissio
       const by = yield* awaitHealth(server, record)
       if (by === "health") yield* mustSpeak ? awaitMcp(server, record) : tryMcp(server, record)
       yield* repo.admitted(record.id, by)
-    })
+    }, (check, _, record) =>
+      Effect.catchTags(check, {
+        Unhealthy: ({ message }) =>
+          Effect.flatMap(withRefusals(record)(message), (whole) => new Unhealthy({ message: whole })),
+        NoMcp: ({ message }) => Effect.flatMap(withRefusals(record)(message), (whole) => new NoMcp({ message: whole }))
+      }))
 
     return { check } as const
   })

@@ -15,9 +15,6 @@ import { linesOf } from "./handshake/words.ts"
 import { HandshakesRepo } from "./HandshakesRepo.ts"
 import { throughOutage } from "./through-outage.ts"
 
-/** Seconds for all of it, both transports together. */
-const seconds = 5
-
 /** The `client_id` of the token that the platform tries a machine with (RFC 9068 requires one). */
 const clientId = "berth-handshake"
 
@@ -48,8 +45,16 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
       return (yield* tokens.mint({ accountId, audience, scope: allMcpScopes, clientId, serverId: id })).token
     })
 
-    /** What a deployment's machine answers, stored nowhere; undefined when there is no machine. */
-    const ask = Effect.fn("Handshakes.ask")(function*(server: Target, { id, port }: DeploymentRow, seconds: number) {
+    /**
+     * What a deployment's machine answers, stored nowhere; undefined when there is no machine. It is given the time that
+     * its health check has, or what is left of that, and at least what clients of the world wait.
+     */
+    const ask = Effect.fn("Handshakes.ask")(function*(
+      server: Target,
+      { id, port }: DeploymentRow,
+      secondsLeft: number = server.healthTimeoutSeconds
+    ) {
+      const seconds = Math.round(Math.max(settings.handshakeSeconds, secondsLeft))
       const state = yield* machines.inspect(id)
       if (state === undefined) return undefined
       const door = makeDoor({
@@ -91,7 +96,7 @@ export class Handshakes extends Effect.Service<Handshakes>()("deployments/Handsh
     /** Asks a deployment's machine, stores what is to be kept of the answer, and tells it in the server's log. */
     const tried = Effect.fn("Handshakes.tried")(
       function*(server: Target, deployment: DeploymentRow, isKept: (report: Found) => boolean) {
-        const asked = yield* ask(server, deployment, seconds)
+        const asked = yield* ask(server, deployment)
         if (asked === undefined) return false
         if (isKept(asked.report)) yield* save(deployment.id, asked.report)
         yield* tell(server, deployment, asked)

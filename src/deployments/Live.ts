@@ -1,3 +1,4 @@
+import { Refusals } from "#src/egress/Refusals.ts"
 import { HostLease } from "#src/hosts/HostLease.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
 import { Environment } from "#src/servers/Environment.ts"
@@ -83,6 +84,8 @@ export const DeploymentsLive = Layer.mergeAll(
   Layer.provideMerge(Mirroring.Default),
   Layer.provideMerge(PackageScripts.Default),
   Layer.provideMerge(MachineOutput.Default),
+  // The same that serves the machines: layers are built once.
+  Layer.provide(Refusals.Default),
   Layer.provideMerge(base)
 )
 

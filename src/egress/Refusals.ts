@@ -8,11 +8,15 @@ import { entryFor, type Policy } from "./policy.ts"
 const quietMillis = 10 * 60_000
 /** Other hosts of one server within that time are told of by one line. */
 const mostLines = 50
+/** Refused hosts of one server that one command names. */
+const mostNamed = 10
 
 interface Told {
   /** What was allowed meanwhile. */
   readonly under: string
   readonly until: Map<string, number>
+  /** What its egress did not allow, as entries of an allow-list, and when last. */
+  readonly refused: Map<string, number>
 }
 
 /** Tells a server's log what its machine was refused: each entry of an allow-list at most once in ten minutes, while nothing is changed. */
@@ -31,11 +35,16 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
       if (known !== undefined && known.under !== meaning) servers.delete(serverId)
     }
 
+    const toldOf = (policy: Policy): Told => {
+      heed(policy)
+      const told = servers.get(policy.serverId) ?? { under: policy.meaning, until: new Map(), refused: new Map() }
+      servers.set(policy.serverId, told)
+      return told
+    }
+
     /** Whether a line about it is due. */
     const isDue = (policy: Policy, about: string, at: number) => {
-      heed(policy)
-      const told = servers.get(policy.serverId) ?? { under: policy.meaning, until: new Map<string, number>() }
-      servers.set(policy.serverId, told)
+      const told = toldOf(policy)
       for (const [each, until] of told.until) if (until <= at) told.until.delete(each)
       if (told.until.has(about) || told.until.size > mostLines) return false
       told.until.set(about, at + quietMillis)
@@ -56,8 +65,8 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
     }
 
     /** It adds to what is allowed, so that each of several lines may be followed, in any order. */
-    const command = ({ serverId }: Policy, host: string, port: number | undefined) => {
-      const change = JSON.stringify({ serverId, egress: { add: [entryFor(host, port)] } })
+    const command = (serverId: string, entries: ReadonlyArray<string>) => {
+      const change = JSON.stringify({ serverId, egress: { add: entries } })
       return `npx berth call ${baseUrl}/mcp update_server --input '${change}'`
     }
 
@@ -84,14 +93,33 @@ export class Refusals extends Effect.Service<Refusals>()("egress/Refusals", {
       /** Of whatever its machine does: a change that was taken back is two changes. */
       heed,
       /** By its egress; with the one command that changes it. */
-      notAllowed: (policy: Policy, host: string, port?: number) =>
+      notAllowed: (policy: Policy, host: string, port?: number) => {
+        const entry = entryFor(host, port)
+        const { refused } = toldOf(policy)
+        refused.delete(entry)
+        refused.set(entry, now())
+        const [oldest = ""] = refused.keys()
+        if (refused.size > mostNamed) refused.delete(oldest)
         tell(
           policy,
-          `${entryFor(host, port)} is not allowed`,
+          `${entry} is not allowed`,
           `${place(host, port)} was refused: this server's egress does not allow it. To allow it: ${
-            command(policy, host, port)
+            command(policy.serverId, [entry])
           }`
-        ),
+        )
+      },
+      /** What a server's egress has not allowed since a time, with the one command that allows it; undefined: nothing. */
+      since: (serverId: string, millis: number) =>
+        Effect.sync(() => {
+          const entries = [...servers.get(serverId)?.refused ?? []].filter(([, at]) => at >= millis).map(([entry]) =>
+            entry
+          )
+          return entries.length === 0
+            ? undefined
+            : `Meanwhile its egress refused ${entries.join(", ")}, which may be why. To allow ${
+              entries.length === 1 ? "it" : "them"
+            }: ${command(serverId, entries)}`
+        }),
       private: (policy: Policy, host: string) =>
         tell(policy, `${host} is private`, `${host} was refused: ${whyPrivate(policy, host)}`),
       /** Allowed, and not possible: `why` completes "… failed: ". */

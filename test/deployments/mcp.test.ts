@@ -33,7 +33,7 @@ const none = { transport: null, revision: null, toolCount: 0, tools: [] }
 const [look, wipe] = [{ name: "look", description: "Looks." }, { name: "wipe", description: "Wipes." }]
 
 describeWhen(missingForApps, "a deployment's MCP handshake", () => {
-  const berth = useBerth({ machines: true })
+  const berth = useBerth({ machines: true, variables: { HANDSHAKE_SECONDS: "5" } })
   let owner: Account
   let project: Project
   beforeAll(async () => {
@@ -92,12 +92,15 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
     const cases: ReadonlyArray<readonly [McpBehaviour, RegExp]> = [
       ["none", /^no MCP server was found: \/mcp answered with status 404, \/sse with 404; serve MCP at/],
       ["garbage", /^\/mcp \(initialize\) gave no usable answer: it does not speak HTTP/],
-      ["mute", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
+      [
+        "mute",
+        /^\/mcp \(initialize\) took the request and did not answer within 5 seconds; a server that needs longer gets the time by its healthTimeoutSeconds/
+      ],
       ["drip", /^\/mcp \(initialize\) took the request and did not answer within 5 seconds/],
       ["flood", /^\/mcp \(initialize\) gave no usable answer: its event stream has more than 1000 events/]
     ]
     await Promise.all(cases.map(async ([behaviour, problem]) => {
-      const server = await owner.server(project.id)
+      const server = await owner.server(project.id, { healthTimeoutSeconds: 5 })
       const deployment = await deploy(server, behaviour)
       expect(deployment, behaviour).toMatchObject({ status: "running", active: true })
       expect(deployment.mcp, behaviour).toEqual({ ok: false, ...none, problem: expect.stringMatching(problem) })

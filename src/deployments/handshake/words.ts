@@ -28,8 +28,8 @@ export const problemOf = (
   const at = `${path} (${doing(method)})`
   switch (cause._tag) {
     case "Silent":
-      return `${at} took the request and did not answer within ${seconds} seconds; answer initialize and tools/list ` +
-        "at once, and do slow work at the start or in tools"
+      return `${at} took the request and did not answer within ${seconds} seconds; a server that needs longer gets the ` +
+        "time by its healthTimeoutSeconds (update_server)"
     case "Lost":
       return `${at} gave no usable answer: ${lineOf(cause.why, 200)}; the server's log may say why`
     case "NotMcp":
