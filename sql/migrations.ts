@@ -56,6 +56,7 @@ import registryCredentialNames from "./migrations/0053_registry_credential_names
 import compositeTimes from "./migrations/0054_composite_times.ts"
 import grantsOfComposites from "./migrations/0055_grants_of_composites.ts"
 import hubAccountDays from "./migrations/0062_hub_account_days.ts"
+import machineNode from "./migrations/0064_machine_node.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -117,5 +118,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0053_registry_credential_names": registryCredentialNames,
   "0054_composite_times": compositeTimes,
   "0055_grants_of_composites": grantsOfComposites,
-  "0062_hub_account_days": hubAccountDays
+  "0062_hub_account_days": hubAccountDays,
+  "0064_machine_node": machineNode
 }

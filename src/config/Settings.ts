@@ -65,6 +65,8 @@ export interface Settings {
   /** Where packages come from, no trailing slash. */
   readonly npmRegistry: string
   readonly pypiIndex: string
+  /** The Node of machines of npm packages whose deployment names none; host: the one that runs this. */
+  readonly packageNode: "20" | "22" | "24" | "host"
   /** How long the install scripts of a package may run. */
   readonly packageScriptsSeconds: number
   /** A file with certificates that Node trusts besides its own; installers of packages trust them too. */
@@ -83,6 +85,8 @@ export interface Settings {
   readonly hubMaxTier: "explorer" | "builder" | "partner"
   /** Seconds between two health probes of a business's server. */
   readonly healthProbeSeconds: number
+  /** The least that the MCP handshake with a new machine may take, in seconds. */
+  readonly handshakeSeconds: number
   /** Seconds for which a machine that a deployment replaced stays for what is open there. */
   readonly drainSeconds: number
   /** How long a request waits for a sleeping server to wake, in seconds. */
@@ -204,6 +208,7 @@ const read = Effect.gen(function*() {
     readyImage: yield* setting("READY_IMAGE", kinds.image),
     npmRegistry: yield* settingOr("NPM_REGISTRY", kinds.url, "https://registry.npmjs.org"),
     pypiIndex: yield* settingOr("PYPI_INDEX", kinds.url, "https://pypi.org/simple"),
+    packageNode: yield* settingOr("PACKAGE_NODE", oneOf("20", "22", "24", "host"), "24"),
     packageScriptsSeconds: yield* settingOr("PACKAGE_SCRIPTS_SECONDS", kinds.seconds, 300),
     extraCertificates: yield* setting("NODE_EXTRA_CA_CERTS", kinds.text),
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
@@ -211,6 +216,7 @@ const read = Effect.gen(function*() {
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
     hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
     healthProbeSeconds: yield* settingOr("HEALTH_PROBE_SECONDS", kinds.seconds, 60),
+    handshakeSeconds: yield* settingOr("HANDSHAKE_SECONDS", kinds.seconds, 30),
     wakeSeconds: yield* settingOr("WAKE_SECONDS", kinds.seconds, 30),
     compositeMemberSeconds: yield* settingOr("COMPOSITE_MEMBER_SECONDS", kinds.seconds, 3),
     hubMaxTier: yield* settingOr("HUB_MAX_TIER", oneOf("explorer", "builder", "partner"), "partner"),

@@ -106,7 +106,8 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
           scanResult: target.scanResult,
           scanId: target.scanId,
           package: target.package,
-          ...Struct.pick(target, "args", "command", "transport", "processes", "packageScripts")
+          ...Struct.pick(target, "args", "command", "transport", "processes", "packageScripts", "node"),
+          freshDependencies: false
         })
         return view(row, null)
       },

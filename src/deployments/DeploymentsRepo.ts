@@ -22,6 +22,8 @@ const NewDeployment = DeploymentRow.pick(
   "transport",
   "processes",
   "packageScripts",
+  "node",
+  "freshDependencies",
   "package"
 )
 const Version = Schema.Struct({
@@ -30,6 +32,7 @@ const Version = Schema.Struct({
   active: Schema.Boolean,
   keptByPlan: Schema.Int
 })
+const ServedPackage = Schema.Struct({ digest: Schema.String, imageUri: Schema.String, version: Schema.String })
 const OwnerRow = Schema.Struct({ ...ServerRow.fields, accountId: Schema.String, plan: PlanName })
 const caps = PlanName.literals.map((plan) => ({ plan, kept: plans[plan].deploymentsKept }))
 const json = (value: unknown) => value === null ? null : JSON.stringify(value)
@@ -54,10 +57,13 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
       Result: DeploymentRow,
       execute: (row) =>
         sql`INSERT INTO deployments (id, server_id, type, image_uri, image_digest, rollback_of, scan_result, scan_id,
-              args, command, transport, processes, package_scripts, package, version)
+              args, command, transport, processes, package_scripts, node,
+              fresh_dependencies, package, version)
             SELECT ${row.id}, ${row.serverId}, ${row.type}, ${row.imageUri}, ${row.imageDigest}, ${row.rollbackOf},
               ${json(row.scanResult)}::jsonb, ${row.scanId}, ${json(row.args)}::jsonb, ${row.command}, ${row.transport},
-              ${row.processes}, ${row.packageScripts}, ${json(row.package)}::jsonb, coalesce(max(version), 0) + 1
+              ${row.processes}, ${row.packageScripts}, ${row.node}, ${row.freshDependencies}, ${
+          json(row.package)
+        }::jsonb, coalesce(max(version), 0) + 1
             FROM deployments WHERE server_id = ${row.serverId} RETURNING *`
     })
 
@@ -92,6 +98,16 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
       find: maybe(DeploymentRow)((id: string) => sql`SELECT * FROM deployments WHERE id = ${id}`),
       findVersion: (serverId: string, version: number) =>
         version > maxInteger ? Effect.succeedNone : findVersion(serverId, version),
+      /** The newest deployment of each version of each package that served on a server, the newest first. */
+      servedPackages: many(ServedPackage)((serverId: string) =>
+        sql`SELECT image_digest AS digest, image_uri, version FROM (
+              SELECT DISTINCT ON (package->>'name', package->>'version', image_uri) image_digest, image_uri,
+                package->>'version' AS version, deployments.version AS number
+              FROM deployments
+              WHERE server_id = ${serverId} AND deployed_at IS NOT NULL AND package IS NOT NULL
+              ORDER BY package->>'name', package->>'version', image_uri, deployments.version DESC
+            ) served ORDER BY number DESC LIMIT 100`
+      ),
       page: many(DeploymentRow)((serverId: string, before: number | undefined, count: number) =>
         sql`SELECT * FROM deployments WHERE server_id = ${serverId}
             ${before === undefined ? sql`` : sql`AND version < ${before}`} ORDER BY version DESC LIMIT ${count}`

@@ -91,7 +91,8 @@ export class MissingImages extends Effect.Service<MissingImages>()("deployments/
         scanResult: null,
         scanId: null,
         package: null,
-        ...Struct.pick(lost, "args", "command", "transport", "processes", "packageScripts")
+        ...Struct.pick(lost, "args", "command", "transport", "processes", "packageScripts", "node"),
+        freshDependencies: false
       })
       const ended = yield* Effect.repeat(repo.find(id), {
         until: Option.match({ onNone: () => true, onSome: ({ status }) => isSettled(status) }),

@@ -29,9 +29,12 @@ export const makeResolveImage = Effect.gen(function*() {
     const server = yield* repo.server(record.serverId)
     const account = Option.match(server, { onNone: () => record.serverId, onSome: ({ accountId }) => accountId })
     if (turn.isHeld(account)) yield* say("waiting: another package of this account is being installed")
-    const { package: found, resolved } = yield* packages.resolve(record.imageUri, say, scripts.of(record)).pipe(
-      turn(account)
-    )
+    const wishes = {
+      scripts: scripts.of(record),
+      node: record.node,
+      served: record.freshDependencies ? [] : yield* repo.servedPackages(record.serverId)
+    }
+    const { package: found, resolved } = yield* packages.resolve(record.imageUri, say, wishes).pipe(turn(account))
     const problem = programProblem(found, record.command)
     if (problem !== undefined) return yield* imageError("unsupported", problem)
     yield* repo.setDigest(record.id, resolved.digest, found)

@@ -1,4 +1,5 @@
 import { type ImageConfig } from "#src/machines/Machines.ts"
+import { NodeChoice } from "#src/packages/machine-node.ts"
 import { shimProgram } from "#src/packages/package-image.ts"
 import { type Package } from "#src/packages/Package.ts"
 import { isPackage, parsePackage } from "#src/packages/reference.ts"
@@ -30,13 +31,21 @@ const PackageScripts = Schema.Boolean.annotations({
     "false by default"
 })
 
+const FreshDependencies = Schema.Boolean.annotations({
+  description:
+    "Whether what a package needs is resolved anew; false, the default: a version that served on this server before " +
+    "is installed with exactly what it had then"
+})
+
 /** How the program of an image is made and run: what a caller may say. */
 export const runFields = {
   args: optional(Args),
   command: optional(Command),
   transport: optional(Transport),
   processes: optional(Processes),
-  packageScripts: optional(PackageScripts)
+  packageScripts: optional(PackageScripts),
+  node: optional(NodeChoice),
+  freshDependencies: optional(FreshDependencies)
 }
 
 /** The same as a deployment keeps and shows it; null where nothing was said. */
@@ -45,7 +54,9 @@ export const storedRunFields = {
   command: Schema.NullOr(Schema.String),
   transport: Schema.NullOr(Transport),
   processes: Schema.NullOr(Processes),
-  packageScripts: PackageScripts
+  packageScripts: PackageScripts,
+  node: Schema.NullOr(NodeChoice),
+  freshDependencies: FreshDependencies
 }
 export type RunOptions = Schema.Struct.Type<typeof storedRunFields>
 
@@ -54,13 +65,15 @@ export const stored = (input: Schema.Struct.Type<typeof runFields>): RunOptions 
   command: input.command ?? null,
   transport: input.transport ?? null,
   processes: input.processes ?? null,
-  packageScripts: input.packageScripts ?? false
+  packageScripts: input.packageScripts ?? false,
+  node: input.node ?? null,
+  freshDependencies: input.freshDependencies ?? false
 })
 
 /** What is refused before a deployment begins; none for what can be run. */
 export const refusal = (
   imageUri: string,
-  { packageScripts, processes, transport }: RunOptions
+  { freshDependencies, node, packageScripts, processes, transport }: RunOptions
 ): Option.Option<Invalid> => {
   if (packageScripts && !imageUri.startsWith("npm:")) {
     return Option.some(Invalid.field(
@@ -70,10 +83,18 @@ export const refusal = (
         : "is for packages of npm (npm:…): nothing is installed into an image"
     ))
   }
+  if (node !== null && !imageUri.startsWith("npm:")) {
+    return Option.some(Invalid.field("node", "is for packages of npm (npm:…): it is the Node.js that they run on"))
+  }
   if (isPackage(imageUri)) {
     return processes !== null && transport === "http"
       ? Option.some(Invalid.field("processes", "is for packages with the transport stdio"))
       : Option.map(Either.getLeft(parsePackage(imageUri)), (message) => Invalid.field("imageUri", message))
+  }
+  if (freshDependencies) {
+    return Option.some(
+      Invalid.field("freshDependencies", "is for packages (npm:… or pypi:…): an image has all it needs")
+    )
   }
   const [field] = [transport === null ? [] : ["transport"], processes === null ? [] : ["processes"]].flat()
   return Option.map(

@@ -1,3 +1,4 @@
+import { optional } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
 /** What a package was resolved to, once: a deployment keeps it, and a rollback takes the image that was made of it. */
@@ -5,6 +6,7 @@ export const Package = Schema.Struct({
   registry: Schema.Literal("npm", "pypi"),
   name: Schema.String,
   version: Schema.String,
+  node: optional(Schema.String.annotations({ description: "Of npm: the version of Node.js that its machine has" })),
   lockDigest: Schema.String.annotations({
     description: "sha256 of the lock: exact versions and hashes of the package and all that it needs"
   }),

@@ -2,9 +2,12 @@ import { type Settings } from "#src/config/Settings.ts"
 import { type Programs } from "#src/format/package-programs.ts"
 import { type ImageError, storageError } from "#src/images/ImageError.ts"
 import { type GuardedHttp } from "#src/shared/GuardedHttp.ts"
-import { Effect, Option } from "effect"
+import { Effect, Either, Option } from "effect"
 import { join } from "node:path"
+import { type MachineNode } from "./machine-node.ts"
+import { readNpmLock } from "./npm-lock.ts"
 import { npmPrograms } from "./npm-programs.ts"
+import { withNpmRegistry } from "./npm-registry.ts"
 import { findNpm, installNpm, lockNpm, type NpmOptions } from "./npm.ts"
 import { appFolder, type Contents, packageRuntime, type Runtime } from "./package-image.ts"
 import { type Locked } from "./Package.ts"
@@ -27,6 +30,8 @@ interface Installed {
 /** What a registry's packages need to become an image. */
 export interface Installer {
   readonly lock: Effect.Effect<Locked, ImageError>
+  /** Packages of a lock that was made before with install scripts; fails for one that is not of today's registry. */
+  readonly scriptsOf: (locked: Pick<Locked, "lock" | "name">) => Either.Either<ReadonlyArray<string>, ImageError>
   /** With `runScripts` the install scripts of what is locked are run too, in a machine. */
   readonly install: (
     locked: Locked,
@@ -38,6 +43,8 @@ export interface Installer {
 export interface Place {
   readonly settings: Settings
   readonly http: GuardedHttp
+  /** The machine's. */
+  readonly node: MachineNode
   /** Where runtimes are kept. */
   readonly folder: string
   /** An empty folder for this installation. */
@@ -46,37 +53,33 @@ export interface Place {
 
 const certificatesOf = ({ extraCertificates }: Settings) => Option.getOrUndefined(extraCertificates)
 
-const npm = ({ folder, http, settings, work }: Place, reference: PackageReference): Installer => {
-  const registry = settings.npmRegistry
-  /** What the proxy refused explains more than what npm makes of it. */
+const npm = ({ folder, http, node, settings, work }: Place, reference: PackageReference): Installer => {
+  const { origin } = new URL(settings.npmRegistry)
   const run = <A>(use: (options: NpmOptions) => Effect.Effect<A, ImageError>) =>
-    Effect.scoped(Effect.gen(function*() {
-      const proxy = yield* startRegistryProxy(http, { origins: [new URL(registry).origin], setting: "NPM_REGISTRY" })
-      const options = { folder: work, registry, proxy: proxy.url, certificates: certificatesOf(settings) }
-      return yield* Effect.mapError(use(options), proxy.explain)
-    }))
+    withNpmRegistry(http, settings, (registry) => use({ ...registry, folder: work, node: node.version }))
   /** Moves what was installed into a machine, and what its scripts made of it back. */
   const withScripts = Effect.fnUntraced(function*(runScripts: RunScripts) {
-    const machine = yield* scriptMachine(join(work, "root"), work, yield* findNpm)
+    const machine = yield* scriptMachine(join(work, "root"), work, yield* findNpm, node)
     yield* runScripts(machine, (address) => takeFiles(address, work))
   })
   return {
     lock: run((options) => lockNpm(options, reference)),
+    scriptsOf: ({ lock, name }) => Either.map(readNpmLock(lock, name, origin), ({ withScripts }) => withScripts),
     install: (locked, runScripts) =>
       Effect.gen(function*() {
         const found = yield* run((options) => installNpm(options, locked))
         const ran = runScripts === undefined ? [] : found
         if (runScripts !== undefined && ran.length > 0) yield* withScripts(runScripts)
-        const { node } = yield* packageRuntime(folder)
+        const runtime = yield* packageRuntime(folder, node)
         const installed = join("node_modules", locked.name)
         const programs = yield* yield* Effect.tryPromise({
-          try: () => npmPrograms(join(work, installed), join(appFolder, installed), locked.name, node),
+          try: () => npmPrograms(join(work, installed), join(appFolder, installed), locked.name, runtime.node),
           catch: storageError(`Reading ${locked.name}`)
         })
         const contents = [{ from: join(work, "node_modules"), to: `${appFolder.slice(1)}/node_modules` }]
         return { contents, programs, ran }
       }),
-    runtime: packageRuntime(folder)
+    runtime: packageRuntime(folder, node)
   }
 }
 
@@ -100,6 +103,8 @@ const pypi = ({ folder, http, settings, work }: Place, reference: PackageReferen
     }))
   return {
     lock: run((options) => lockPypi(options, reference)),
+    // Wheels have none.
+    scriptsOf: () => Either.right([]),
     install: (locked) =>
       Effect.map(run((options) => installPypi(options, locked)), (programs) => ({
         contents: [{ from: join(work, "site"), to: `${appFolder.slice(1)}/site` }],

@@ -1,5 +1,5 @@
 import { type ImageError, imageError } from "#src/images/ImageError.ts"
-import { Either, Schema } from "effect"
+import { Either, Schema, Struct } from "effect"
 
 /** What npm writes down of a package in its place (package-lock.json, version 3). */
 const Entry = Schema.Struct({
@@ -8,7 +8,8 @@ const Entry = Schema.Struct({
   integrity: Schema.optional(Schema.String),
   link: Schema.optional(Schema.Boolean),
   inBundle: Schema.optional(Schema.Boolean),
-  hasInstallScript: Schema.optional(Schema.Boolean)
+  hasInstallScript: Schema.optional(Schema.Boolean),
+  optionalDependencies: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 })
 const Lock = Schema.parseJson(Schema.Struct({
   lockfileVersion: Schema.Literal(3),
@@ -23,6 +24,13 @@ const isPlace = (path: string) => place.test(path) && !path.split("/").some((par
 
 const startsWithOrigin = (url: string, origin: string) => url.startsWith(`${origin}/`)
 
+/** Whether something in the lock answers `require(name)` of the package at `path`: beside it, or further up. */
+const isPlaced = (packages: Readonly<Record<string, unknown>>, path: string, name: string): boolean => {
+  if (`${path}/node_modules/${name}` in packages) return true
+  const above = path.lastIndexOf("/node_modules/")
+  return above < 0 ? `node_modules/${name}` in packages : isPlaced(packages, path.slice(0, above), name)
+}
+
 export interface NpmLock {
   readonly version: string
   readonly packages: number
@@ -30,6 +38,8 @@ export interface NpmLock {
   readonly pinned: string
   /** Packages whose own scripts npm would run. */
   readonly withScripts: ReadonlyArray<string>
+  /** Optional packages that npm goes on without, since the registry lacks them. */
+  readonly lacking: ReadonlyArray<string>
 }
 
 const invalid = (message: string) => Either.left(imageError("invalid_image", message))
@@ -58,7 +68,22 @@ export const readNpmLock = (text: string, name: string, origin: string): Either.
   const withScripts = entries.filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length))
   const root = { name: "berth-package", dependencies: { [name]: version } }
-  const whole = JSON.parse(text) as { readonly packages: object }
-  const pinned = `${JSON.stringify({ ...whole, packages: { ...whole.packages, "": root } }, undefined, 2)}\n`
-  return Either.right({ version, packages: entries.length, pinned, withScripts: [...new Set(withScripts)].sort() })
+  const whole = JSON.parse(text) as { readonly packages: Readonly<Record<string, object>> }
+  const changed: Record<string, object> = { "": root }
+  const lacking = new Set<string>()
+  // `npm ci` refuses a lock whose packages name what is not in it, even where that is optional.
+  for (const [path, { optionalDependencies = {} }] of entries) {
+    const without = Object.keys(optionalDependencies).filter((one) => !isPlaced(packages, path, one))
+    if (without.length === 0) continue
+    for (const one of without) lacking.add(one)
+    changed[path] = { ...whole.packages[path], optionalDependencies: Struct.omit(optionalDependencies, ...without) }
+  }
+  const pinned = `${JSON.stringify({ ...whole, packages: { ...whole.packages, ...changed } }, undefined, 2)}\n`
+  return Either.right({
+    version,
+    packages: entries.length,
+    pinned,
+    withScripts: [...new Set(withScripts)].sort(),
+    lacking: [...lacking].sort()
+  })
 }

@@ -2,7 +2,7 @@ import { type Programs } from "#src/format/package-programs.ts"
 import { type ImageError, imageError } from "#src/images/ImageError.ts"
 import { Either, Schema } from "effect"
 import { lstat, open, readFile } from "node:fs/promises"
-import { join, posix } from "node:path"
+import { extname, join, posix } from "node:path"
 
 const Manifest = Schema.parseJson(Schema.Struct({
   bin: Schema.optional(Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.String })))
@@ -16,14 +16,22 @@ const within = (path: string) => {
   return path.includes("\0") || posix.isAbsolute(normal) || normal.split("/")[0] === ".." ? undefined : normal
 }
 
-const runsOnNode = async (file: string) => {
-  if (!(await lstat(file).then((stats) => stats.isFile(), () => false))) return false
+const elf = "\x7fELF"
+
+/**
+ * What npm's link to a file would run it with: by its first line, by itself where it is a binary, and where neither
+ * says anything with Node, which is what its author means. Nothing for other interpreters, which machines lack.
+ */
+const commandOf = async (file: string, place: string, node: string): Promise<ReadonlyArray<string> | undefined> => {
+  if (!(await lstat(file).then((stats) => stats.isFile(), () => false))) return undefined
   const handle = await open(file)
   try {
     const head = Buffer.alloc(128)
     await handle.read(head, 0, head.length, 0)
     const [first = ""] = head.toString("latin1").split("\n")
-    return first.startsWith("#!") ? /\bnode\b/.test(first) : /\.[cm]?js$/.test(file)
+    if (first.startsWith(elf)) return [place]
+    const onNode = first.startsWith("#!") ? /\bnode\b/.test(first) : /^(?:\.[cm]?js)?$/.test(extname(place))
+    return onNode ? [node, place] : undefined
   } finally {
     await handle.close()
   }
@@ -50,12 +58,16 @@ export const npmPrograms = async (
   for (const [program, path] of Object.entries(named)) {
     const inside = within(path)
     if (!programName.test(program) || inside === undefined) continue
-    if (await runsOnNode(join(folder, inside))) programs[program] = [node, posix.join(place, inside)]
+    const command = await commandOf(join(folder, inside), posix.join(place, inside), node)
+    if (command !== undefined) programs[program] = command
   }
   const names = Object.keys(programs)
   if (names.length === 0) {
     return Either.left(
-      imageError("invalid_image", `the package ${name} has no program for Node (bin): it is no server`)
+      imageError(
+        "invalid_image",
+        `the package ${name} has no program that runs on Node or by itself (bin), so there is nothing to start`
+      )
     )
   }
   const same = new Set(Object.values(programs).map((command) => command.join(" "))).size === 1

@@ -15,6 +15,8 @@ export interface NpmOptions {
   /** The registry's URL, no trailing slash. */
   readonly registry: string
   readonly proxy: string
+  /** The Node on which what is installed will run, such as "24.1.0": npm chooses versions by it, as it does by its own. */
+  readonly node: string
   /** A file with certificates to trust besides Node's own. */
   readonly certificates: string | undefined
 }
@@ -44,6 +46,10 @@ const permissions = (npm: string, { certificates, folder }: NpmOptions) => [
   `--allow-fs-write=${folder}*`
 ]
 
+/** npm takes `process.version` for the Node of what it installs. */
+const asNode = (version: string) =>
+  `--import=data:text/javascript,Object.defineProperty(process,"version",{value:"v${version}"})`
+
 const runNpm = Effect.fnUntraced(function*(options: NpmOptions, args: ReadonlyArray<string>) {
   const { certificates, folder, proxy, registry } = options
   const npm = yield* findNpm
@@ -60,7 +66,7 @@ const runNpm = Effect.fnUntraced(function*(options: NpmOptions, args: ReadonlyAr
     "replace-registry-host": "never",
     "fetch-retries": "2",
     "fetch-timeout": "60000",
-    loglevel: "error",
+    loglevel: "warn",
     "logs-max": "0",
     omit: "dev"
   }
@@ -72,6 +78,7 @@ const runNpm = Effect.fnUntraced(function*(options: NpmOptions, args: ReadonlyAr
       "--no-warnings",
       "--max-old-space-size=768",
       ...permissions(npm, options),
+      asNode(options.node),
       join(npm, program),
       ...args,
       ...flags.map((flag) => `--${flag}`),
@@ -93,19 +100,37 @@ const files = <A>(work: () => Promise<A>) =>
 const manifestOf = (name: string, version: string) =>
   JSON.stringify({ name: "berth-package", private: true, dependencies: { [name]: version } })
 
-/** Resolves a package and everything that it needs to exact versions, as npm does. Installs nothing. */
+/** What a version asks for that its machine is not, as npm warns of it (EBADENGINE); undefined when it fits. */
+export const misfit = (said: string, name: string, version: string): string | undefined =>
+  said.replaceAll(/^npm (?:warn|WARN) EBADENGINE +/gm, "").split(`package: '${name}@${version}',`)[1]
+    ?.match(/^\s*required: \{[^}]*\bnode: '([^']{1,100})'/)?.[1]
+
+/**
+ * Resolves a package and everything that it needs to exact versions, as npm does: where no version is asked for the
+ * newest that runs on the machine's Node. Installs nothing.
+ */
 export const lockNpm = Effect.fn("packages.lockNpm")(function*(options: NpmOptions, reference: PackageReference) {
   const { folder, registry } = options
   const { name } = reference
-  yield* files(() => writeFile(join(folder, "package.json"), manifestOf(name, reference.wanted || "latest")))
-  yield* runNpm(options, ["install", "--package-lock-only"])
+  yield* files(() => writeFile(join(folder, "package.json"), manifestOf(name, reference.wanted || "*")))
+  const said = yield* runNpm(options, ["install", "--package-lock-only"])
   const lock = yield* files(() => readFile(join(folder, "package-lock.json"), "utf8"))
-  const { packages, pinned, version, withScripts } = yield* readNpmLock(lock, name, new URL(registry).origin)
+  const { lacking, packages, pinned, version, withScripts } = yield* readNpmLock(lock, name, new URL(registry).origin)
+  const wants = misfit(said, name, version)
   return {
     name,
     version,
     lock: pinned,
-    notes: [`${requirement(reference)} is version ${version}, with ${packages - 1} other packages`],
+    notes: [
+      `${requirement(reference)} is version ${version}, with ${packages - 1} other packages`,
+      ...lacking.length === 0
+        ? []
+        : [`left out, as they are optional and the registry lacks them: ${lacking.join(", ")}`],
+      ...wants === undefined ? [] : [
+        `${name} ${version} asks for Node ${wants}, and its machine has ${options.node}: deploy it with another node, or ` +
+        "another version"
+      ]
+    ],
     withScripts
   } satisfies Locked
 })

@@ -7,6 +7,7 @@ import { bundledProgram } from "#src/shared/bundled-program.ts"
 import { Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { hostNode, type MachineNode } from "./machine-node.ts"
 
 /** Where the package is in its image. */
 export const appFolder = "/app"
@@ -51,12 +52,16 @@ export const sharedLayer = async (
 }
 
 /** Node with its libraries, and the program that serves stdio over HTTP. */
-export const packageRuntime = (folder: string): Effect.Effect<Runtime, ReturnType<ReturnType<typeof storageError>>> =>
+export const packageRuntime = (
+  folder: string,
+  { binary, version }: MachineNode = hostNode
+): Effect.Effect<Runtime, ReturnType<ReturnType<typeof storageError>>> =>
   Effect.tryPromise({
     try: async () => {
-      const { entries, env, files, libraryFolders, node } = await nodeRuntime()
+      const { entries, env, files, libraryFolders, node } = await nodeRuntime(binary)
       const shim = await readFile(bundledProgram("stdio-shim.js"))
-      const layer = await sharedLayer(join(folder, "runtime-node"), await fingerprint(files, shim), async () => [
+      const place = join(folder, binary === hostNode.binary ? "runtime-node" : `runtime-node-${version}`)
+      const layer = await sharedLayer(place, await fingerprint(files, shim), async () => [
         ...entries,
         { type: "file", path: `${shimFolder}/stdio-shim.js`, content: shim },
         { type: "file", path: `${shimFolder}/package.json`, content: "{\"type\":\"module\"}\n" }

@@ -59,5 +59,5 @@ export const parsePackage = (imageUri: string): Either.Either<PackageReference, 
 /** As the registry's own program takes it. */
 export const requirement = ({ extras, name, registry, wanted }: PackageReference) =>
   registry === "npm"
-    ? `${name}@${wanted === "" ? "latest" : wanted}`
+    ? wanted === "" ? name : `${name}@${wanted}`
     : `${name}${extras.length === 0 ? "" : `[${extras.join(",")}]`}${wanted}`

@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import { constants } from "node:fs"
 import { chmod, copyFile, mkdir, realpath, rename, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { hostNode, type MachineNode } from "./machine-node.ts"
 import { appFolder } from "./package-image.ts"
 import { scriptRunner } from "./script-runner.ts"
 
@@ -67,17 +68,18 @@ const write = async (root: string, entry: LayoutEntry) => {
  * the host's small programs, and the package, which is moved from `installed`. No compiler, no Python, no git.
  *
  * @param installed folder with `node_modules`, `package.json` and `package-lock.json`
- * @param npm folder of npm on the host
+ * @param npm folder of npm on the host, which runs on the machine's Node
  */
 export const scriptMachine = (
   root: string,
   installed: string,
-  npm: string
+  npm: string,
+  { binary }: MachineNode = hostNode
 ): Effect.Effect<ScriptMachine, ImageError> =>
   Effect.flatMap(entriesBelow(npm, npmFolder), (npmEntries) =>
     Effect.tryPromise({
       try: async () => {
-        const node = await nodeRuntime()
+        const node = await nodeRuntime(binary)
         const tools = await toolEntries()
         const app = join(root, appFolder)
         await mkdir(app, { recursive: true })

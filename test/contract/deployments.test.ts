@@ -39,6 +39,8 @@ const deployment = (fields: Readonly<Record<string, unknown>> = {}) => ({
   transport: null,
   processes: null,
   packageScripts: false,
+  node: null,
+  freshDependencies: false,
   package: null,
   admittedBy: "health",
   progress: null,

@@ -63,7 +63,7 @@ longPlatformSuite("the image of a package", (it) => {
         const scripts = yield* PackageScripts
         const record = { id: "dep_scripted", serverId: "srv_none", packageScripts: true }
         const run = scripts.of(record as Parameters<typeof scripts.of>[0])
-        const { resolved } = yield* packages.resolve("npm:scripted", quiet, run)
+        const { resolved } = yield* packages.resolve("npm:scripted", quiet, { scripts: run })
         yield* images.collect(Effect.succeed(new Set<string>()))
         // Without them it would be another.
         const plain = yield* Effect.flip(packages.again("npm:scripted", resolved.digest))

@@ -47,6 +47,28 @@ describeWhen(missing, "a package of npm", () => {
       bin: { first: "a.js", second: "./b.js", escaped: "../../../../../../etc/passwd", "../x": "a.js" }
     })
     await registry.publish("no-program", "1.0.0", { "index.js": "" })
+    // As others publish them: no extension, no first line, a need that nobody has, and a Node that is not here.
+    await registry.publish("as-it-is", "1.0.0", { program: stdioServer("'old'").replace(/^#!.*/, "") }, {
+      bin: "program",
+      optionalDependencies: { "never-published": "^1.0.0" },
+      engines: { node: ">=18" }
+    })
+    await registry.publish("as-it-is", "2.0.0", { program: stdioServer("'new'") }, {
+      bin: "program",
+      engines: { node: ">=999" }
+    })
+    await registry.publish("moves", "1.0.0", { "index.js": "module.exports = 'still'" })
+    await registry.publish("mover", "1.0.0", { "a.js": `${stdioServer("require('moves')")}require('moves')\n` }, {
+      bin: "a.js",
+      dependencies: { moves: "*" }
+    })
+    await registry.publish("asks-outside", "1.0.0", {
+      "a.js": "require('dns').lookup('api.example.org', () => require('https').get('https://db.example.org')" +
+        ".on('error', () => { console.error('no settings'); process.exit(3) }))"
+    }, { bin: "a.js" })
+    await registry.publish("slow", "1.0.0", {
+      "a.js": `console.error("a process begins")\nsetTimeout(() => {${stdioServer().replace(/^#!.*/, "")}}, 7000)`
+    }, { bin: "a.js" })
     const hostile = {
       "by-git": "git+https://github.com/example/x.git",
       "by-url": "http://169.254.169.254/latest/x.tgz",
@@ -181,11 +203,79 @@ describeWhen(missing, "a package of npm", () => {
       .toMatchObject({ status: "running", transport: "http", mcp: { ok: true, tools: [{ name: "by itself" }] } })
   }, 60_000)
 
+  it(
+    "takes the version that npm takes on its Node, goes without what the registry lacks, and starts any file",
+    async () => {
+      expect(await deploy({ imageUri: "npm:as-it-is" })).toMatchObject({
+        status: "running",
+        package: { version: "1.0.0", node: process.versions.node },
+        node: null
+      })
+      expect((await who())["greeting"]).toBe("old")
+      expect(await logged()).toContain("left out, as they are optional and the registry lacks them: never-published")
+      expect(await deploy({ imageUri: "npm:as-it-is@2.0.0" })).toMatchObject({ status: "running" })
+      expect(await logged()).toContain(
+        `as-it-is 2.0.0 asks for Node >=999, and its machine has ${process.versions.node}`
+      )
+    },
+    60_000
+  )
+
+  it("keeps the lock of a version that served, until it is asked for a new one", async () => {
+    const first = await deploy({ imageUri: "npm:mover" })
+    expect(first).toMatchObject({ status: "running", package: { version: "1.0.0" } })
+    await registries[0]!.publish("moves", "2.0.0", { "index.js": "throw new Error('moves 2 broke it')" })
+    const asked = () => registries[0]!.seen.filter((path) => path === "/mover").length
+    for (const imageUri of ["npm:mover", "npm:mover@1.0.0"]) {
+      const before = asked()
+      expect(await deploy({ imageUri }), imageUri).toMatchObject({
+        status: "running",
+        imageDigest: first.imageDigest,
+        package: { lockDigest: first.package!.lockDigest }
+      })
+      // One version alone needs no look at the registry.
+      expect(asked() > before).toBe(imageUri === "npm:mover")
+    }
+    expect(await logged()).toContain(
+      "mover 1.0.0 is installed with what it had when it served; freshDependencies: true"
+    )
+    const anew = await deploy({ imageUri: "npm:mover@1.0.0", freshDependencies: true })
+    expect(anew).toMatchObject({ status: "failed", freshDependencies: true })
+    expect(anew.errorMessage).toContain("moves 2 broke it")
+    // It did not serve: what it was resolved to is not kept.
+    expect(await deploy({ imageUri: "npm:mover" })).toMatchObject({ status: "running", imageDigest: first.imageDigest })
+  }, 60_000)
+
+  it("that its egress stops is failed with the hosts and the one command that allows them", async () => {
+    const other = await owner.server(server.projectId)
+    const { errorMessage } = await deploy({ imageUri: "npm:asks-outside" }, other)
+    expect(errorMessage).toMatch(
+      /^checking: the machine exited with code 3 before \/healthz answered: no settings\. Mean/
+    )
+    expect(errorMessage).toContain("Meanwhile its egress refused api.example.org, db.example.org, which may be why")
+    expect(errorMessage).toContain(
+      `update_server --input '{"serverId":"${other.id}","egress":{"add":["api.example.org","db.example.org"]}}'`
+    )
+  }, 60_000)
+
+  itLong(
+    "is tried once by the process that is there, as long as a client would wait, and told by name what helps",
+    async () => {
+      const other = await owner.server(server.projectId, { healthTimeoutSeconds: 5 })
+      expect(await deploy({ imageUri: "npm:slow" }, other)).toMatchObject({ status: "running", mcp: { ok: true } })
+      const { body } = await owner.get<{ data: ReadonlyArray<{ message: string }> }>(
+        `/v1/servers/${other.id}/logs?limit=200`
+      )
+      expect(JSON.stringify(body).split("a process begins")).toHaveLength(2)
+    },
+    60_000
+  )
+
   it("fails with a sentence that says why: no such package or version, no program, a program that ends", async () => {
     const failures = {
       "npm:nowhere": /resolving: the registry \S+ has no package nowhere$/,
       "npm:@tools/stdio@7.0.0": /resolving: the registry \S+ has no version @tools\/stdio@7\.0\.0$/,
-      "npm:no-program": /has no program for Node/
+      "npm:no-program": /has no program that runs on Node or by itself/
     }
     for (const [imageUri, message] of Object.entries(failures)) {
       const failed = await deploy({ imageUri })

@@ -1,6 +1,7 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { imageError } from "#src/images/ImageError.ts"
 import { installerOf } from "#src/packages/installers.ts"
+import { hostNode } from "#src/packages/machine-node.ts"
 import { parsePackage } from "#src/packages/reference.ts"
 import { startRegistryProxy } from "#src/packages/registry-proxy.ts"
 import { GuardedHttp, HostLookup } from "#src/shared/GuardedHttp.ts"
@@ -24,7 +25,8 @@ const sentence = (host: string, setting: string, code = "ENOTFOUND") =>
 const lockOf = (imageUri: string) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings
-    const place = { settings, http: yield* GuardedHttp, folder: temporaryDirectory(), work: temporaryDirectory() }
+    const [folder, work] = [temporaryDirectory(), temporaryDirectory()]
+    const place = { settings, http: yield* GuardedHttp, node: hostNode, folder, work }
     return yield* installerOf(yield* Effect.orDie(parsePackage(imageUri)), place).lock
   })
 

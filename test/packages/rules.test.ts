@@ -1,17 +1,23 @@
 import { runConfig, sessionsIn } from "#src/deployments/run-options.ts"
+import { isExactly, sameAs } from "#src/packages/kept-lock.ts"
 import { npmComplaint } from "#src/packages/npm-complaint.ts"
 import { readNpmLock } from "#src/packages/npm-lock.ts"
+import { npmPrograms } from "#src/packages/npm-programs.ts"
+import { misfit } from "#src/packages/npm.ts"
 import { parsePackage, requirement } from "#src/packages/reference.ts"
 import { Either, FastCheck as fc } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { temporaryDirectory } from "../support/Settings.ts"
 
 const taken = (imageUri: string) =>
   Either.map(parsePackage(imageUri), requirement).pipe(Either.getOrElse(() => "refused"))
 
 describe("the name of a package", () => {
   it.each([
-    ["npm:name", "name@latest"],
-    ["npm:@scope/name", "@scope/name@latest"],
+    ["npm:name", "name"],
+    ["npm:@scope/name", "@scope/name"],
     ["npm:@scope/name@1.2.3-rc.1+build.5", "@scope/name@1.2.3-rc.1+build.5"],
     ["npm:name@^1.2", "name@^1.2"],
     ["npm:name@1.x", "name@1.x"],
@@ -66,6 +72,59 @@ describe("the name of a package", () => {
   })
 })
 
+describe("what npm warns of a Node", () => {
+  const warned = "npm warn EBADENGINE Unsupported engine {\nnpm warn EBADENGINE   package: 'inner@1.0.0',\n" +
+    "npm warn EBADENGINE   required: { node: '>=24' },\nnpm warn EBADENGINE }\n" +
+    "npm warn EBADENGINE Unsupported engine {\nnpm warn EBADENGINE   package: '@a/b@2.0.0',\n" +
+    "npm warn EBADENGINE   required: { npm: '>=8', node: '>=22.13' },\n"
+  it("is told of the package itself", () => {
+    expect(misfit(warned, "@a/b", "2.0.0")).toBe(">=22.13")
+    expect(misfit(warned, "@a/b", "1.0.0")).toBeUndefined()
+    expect(misfit("", "@a/b", "2.0.0")).toBeUndefined()
+  })
+})
+
+describe("the lock of a version that served", () => {
+  const of = (imageUri: string) => Either.getOrThrow(parsePackage(imageUri))
+  const served = (imageUri: string, version = "1.0.0") => ({ digest: "sha256:x", imageUri, version })
+  it("is that of the same package with the same extras, however it was asked for", () => {
+    const all = ["npm:a@^1", "npm:b", "pypi:a", "pypi:A_b[y,x]>=1", "pypi:a-b[x]"].map((uri) => served(uri))
+    expect(sameAs(of("npm:a"), all)).toEqual([all[0]])
+    expect(sameAs(of("pypi:a.b[x,y]==1.0"), all)).toEqual([all[3]])
+    expect(sameAs(of("npm:c"), all)).toEqual([])
+  })
+  it("needs no look at the registry where one version alone is meant", () => {
+    expect([isExactly(of("npm:a@1.0.0"), "1.0.0"), isExactly(of("pypi:a==1.0.0"), "1.0.0")]).toEqual([true, true])
+    for (const uri of ["npm:a", "npm:a@1.0", "npm:a@^1.0.0", "npm:a@latest", "pypi:a", "pypi:a>=1.0.0"]) {
+      expect(isExactly(of(uri), "1.0.0"), uri).toBe(false)
+    }
+  })
+})
+
+describe("the programs of a package of npm", () => {
+  const files = {
+    "a.js": "",
+    "noext": "console.log(1)",
+    "shebang": "#!/usr/bin/env node\n",
+    "binary": "\u007fELF\u0002",
+    "shell": "#!/bin/sh\n",
+    "types.ts": "",
+    "snake.py": "#!/usr/bin/env python3\n"
+  }
+  it("run as npm would run them, and on Node where a file says nothing", async () => {
+    const folder = temporaryDirectory("programs")
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+    const bin = Object.fromEntries(Object.keys(files).map((name) => [name, name]))
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "x", bin }))
+    expect(Either.getOrThrow(await npmPrograms(folder, "/app/x", "x", "/node")).programs).toEqual({
+      "a.js": ["/node", "/app/x/a.js"],
+      noext: ["/node", "/app/x/noext"],
+      shebang: ["/node", "/app/x/shebang"],
+      binary: ["/app/x/binary"]
+    })
+  })
+})
+
 describe("a lock of npm's", () => {
   const origin = "https://registry.test"
   const good = { version: "1.0.0", resolved: `${origin}/a/-/a-1.0.0.tgz`, integrity: "sha512-x" }
@@ -91,6 +150,22 @@ describe("a lock of npm's", () => {
     { "node_modules/b": { version: "1.0.0", resolved: good.resolved } }
   ])("is refused with %j", (packages) => expect(Either.isLeft(read(packages))).toBe(true))
 
+  it("goes without optional packages that the registry lacks, wherever else one of that name may be", () => {
+    const { lacking, pinned } = Either.getOrThrow(read({
+      "node_modules/a": { ...good, optionalDependencies: { b: "1", gone: "1" } },
+      "node_modules/c": { ...good, optionalDependencies: { b: "1", d: "1" } },
+      "node_modules/c/node_modules/b": good,
+      "node_modules/d": good
+    }))
+    expect(lacking).toEqual(["b", "gone"])
+    expect(JSON.parse(pinned)).toMatchObject({
+      packages: {
+        "node_modules/a": { optionalDependencies: {} },
+        "node_modules/c": { optionalDependencies: { b: "1", d: "1" } }
+      }
+    })
+  })
+
   it("is refused when it is none", () => {
     for (const text of ["", "{", "{}", "{\"lockfileVersion\":2,\"packages\":{}}"]) {
       expect(Either.isLeft(readNpmLock(text, "a", origin))).toBe(true)
@@ -100,7 +175,15 @@ describe("a lock of npm's", () => {
 
 describe("how a program is run", () => {
   const config = { entrypoint: ["/app"], cmd: ["serve"], env: [], workingDir: "/", user: "" }
-  const none = { args: null, command: null, transport: null, processes: null, packageScripts: false }
+  const none = {
+    args: null,
+    command: null,
+    transport: null,
+    processes: null,
+    packageScripts: false,
+    node: null,
+    freshDependencies: false
+  }
 
   it("is as the image says, unless args replaces its CMD and command its ENTRYPOINT", () => {
     const run = (options: object) => {

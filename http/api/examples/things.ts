@@ -84,6 +84,8 @@ export const deployment: typeof Deployment.Encoded = {
   transport: null,
   processes: null,
   packageScripts: false,
+  node: null,
+  freshDependencies: false,
   package: null,
   trivyScanResult: { critical: 0, high: 1, medium: 4 },
   errorMessage: "",

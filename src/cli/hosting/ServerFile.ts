@@ -24,7 +24,8 @@ const VariableName = Text(255).pipe(
 const described = <A, I, R>(schema: Schema.Schema<A, I, R>, description: string) =>
   optional(schema.annotations({ description }))
 
-const { packageScripts, ...run } = runFields
+// What is resolved anew is said once, on the command line.
+const { freshDependencies: _, packageScripts, ...run } = runFields
 
 const tables = {
   project: Input({ name: Name.annotations({ description: "The project; it is created if there is none" }) }),

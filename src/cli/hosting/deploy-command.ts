@@ -23,6 +23,9 @@ const transport = Options.choice("transport", ["stdio", "http"]).pipe(
   Options.withDescription("Of a folder: how its server speaks MCP; found out without it"),
   Options.optional
 )
+const fresh = Options.boolean("fresh").pipe(
+  Options.withDescription("Of a package: resolve what it needs anew, also of a version that served before")
+)
 const noWait = Options.boolean("no-wait").pipe(Options.withDescription("Don't wait for the deployment's end"))
 
 const byoaUrl = (name: string, what: string) =>
@@ -81,16 +84,16 @@ const needVariables = Effect.fn("cli.needVariables")(function*(
 
 /** What the file says of how the program is run. How a folder's server speaks MCP is in the image made of it. */
 const runOf = ({ deploy = {} }: ServerFile, isFolder: boolean) => {
-  const { args, command, package_scripts: packageScripts, processes, transport } = deploy
-  const said = { args, command, packageScripts, processes, transport: isFolder ? undefined : transport }
+  const { args, command, node, package_scripts: packageScripts, processes, transport } = deploy
+  const said = { args, command, node, packageScripts, processes, transport: isFolder ? undefined : transport }
   return Record.filter(said, Predicate.isNotUndefined)
 }
 
 /** `berth deploy`: makes the server what berth.toml says, and deploys an image to it. */
 export const deployCommand = Command.make(
   "deploy",
-  { image, ...access, config, noWait, transport, json, ...auth },
-  ({ config, image, json, noWait, token, transport, url, ...options }) =>
+  { image, ...access, config, fresh, noWait, transport, json, ...auth },
+  ({ config, fresh, image, json, noWait, token, transport, url, ...options }) =>
     Effect.scoped(Effect.gen(function*() {
       const { chosen, file } = yield* whatToDeploy(image, config)
       if (Option.isSome(transport) && !("folder" in chosen)) {
@@ -110,7 +113,8 @@ export const deployCommand = Command.make(
           if (Option.isSome(change)) yield* connected.api.servers.configureAuth({ path, payload: change.value })
           yield* needVariables(connected, server, file.server.env ?? [])
           const imageUri = "image" in made ? made.image : yield* made.push(connected, server)
-          const payload = { imageUri, ...runOf(file, "folder" in chosen), wait: false }
+          const again = fresh ? { freshDependencies: true } : {}
+          const payload = { imageUri, ...runOf(file, "folder" in chosen), ...again, wait: false }
           const { data: begun } = yield* connected.api.deployments.deploy({ path, payload })
           return { begun, server }
         })
@@ -120,8 +124,8 @@ export const deployCommand = Command.make(
       yield* showEnd(ended, server, json)
       yield* Console.error(
         isUnusable(ended, { authMode: Option.getOrUndefined(options.authMode) ?? server.authMode })
-          ? "It runs, but no client can use it yet: the MCP handshake failed, as told above. Mend that and deploy " +
-            "again; berth logs has what the server printed"
+          ? "It runs, and clients may fail: the platform's own MCP handshake with it did, as told above. Mend that and " +
+            "deploy again; berth logs has what the server printed"
           : "Connect a client: berth connect --claude, --cursor or --vscode"
       )
     })).pipe(orEnd(url))

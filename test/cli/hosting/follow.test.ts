@@ -22,6 +22,8 @@ const underWay = {
   transport: null,
   processes: null,
   packageScripts: false,
+  node: null,
+  freshDependencies: false,
   package: null,
   trivyScanResult: null,
   admittedBy: null,
