@@ -16,7 +16,7 @@ const otherLock = async (folder: string): Promise<string | undefined> => {
 /** npm takes a name, a version or a range; these are other installers' own. */
 const isForOthers = (wanted: string) => /^(?:workspace|catalog|link|portal|patch):/.test(wanted)
 
-const banner = "import { createRequire } from \"node:module\"; const require = createRequire(import.meta.url);"
+const banner = "import { createRequire as maker } from \"node:module\"; const require = maker(import.meta.url);"
 
 /** Makes one file of a program and all it needs, however that was installed: it needs no lock. */
 export const bundling = ({ file, name = "server" }: Pick<NodeProgram, "file" | "name">): string =>
