@@ -67,8 +67,9 @@ export const serverTools = Effect.gen(function*() {
       description:
         "Changes a server's name, size, auto-stop, egress or health settings. autoStopSeconds counts at once: after so long " +
         "without a request a server falls asleep, and the next one wakes it. egress (hosts outside that it may reach) counts " +
-        "at once too: {add: [host]} allows hosts beside those of now, {allow: [host]} replaces the list. The size counts " +
-        "from the next deploy.",
+        "at once too: {add: [host]} allows hosts beside those of now, {allow: [host]} replaces the list. " +
+        "guestRequestsPerMinute and guestMonthPercent (what each caller who is not you may use) count at once as well, the " +
+        "size from the next deploy.",
       effect: "update",
       needs: ["servers:write"],
       params: Input({ ...serverId, ...updateFields }),

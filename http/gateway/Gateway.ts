@@ -3,7 +3,7 @@ import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type Repeats } from "#http/connection/repeats.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
-import { AccessTokens } from "#src/oauth/AccessTokens.ts"
+import { type AccessTokenClaims, AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { publicSide } from "#src/routing/addressing.ts"
 import { isOff, type Route } from "#src/routing/Route.ts"
 import { Routes } from "#src/routing/Routes.ts"
@@ -14,6 +14,7 @@ import { BrokenAnswers } from "#src/servers/BrokenAnswers.ts"
 import { type Target } from "#src/servers/locate.ts"
 import { messageOf } from "#src/shared/message-of.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { GuestRequests } from "#src/usage/GuestRequests.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ToolCalls } from "#src/usage/ToolCalls.ts"
@@ -32,7 +33,7 @@ import { type Match, matcher, type TargetMatch } from "./match.ts"
 import { observer } from "./observe.ts"
 import { passer } from "./passage.ts"
 import { needsInspection, permitter } from "./permit.ts"
-import { metadataAnswer, noSuchServer, notRunning, rejection, restarting } from "./refusals.ts"
+import { metadataAnswer, noSuchServer, notRunning, noWebSocket, rejection, restarting, unroutable } from "./refusals.ts"
 import { relocator } from "./relocate.ts"
 import { type Decided, rememberingHeads } from "./repeated-head.ts"
 import { challenge, resourceMetadata } from "./resource-metadata.ts"
@@ -97,7 +98,7 @@ export const makeGateway = Effect.gen(function*() {
   const inFlight = makeInFlight()
   const wake = waker({ wakes, limits, trustProxy: side.trustProxy, runtime, inFlight })
   const relocation = relocator({ affinity, metering, wake })
-  const { admit, awaken } = admission({ affinity, metering, respond, wake })
+  const { admit, awaken } = admission({ affinity, guests: yield* GuestRequests, metering, respond, side, wake })
 
   const permit = permitter(
     makeToolMarks({ onFailure: (error) => logMachine("A machine did not tell its tools", error) })
@@ -123,9 +124,10 @@ export const makeGateway = Effect.gen(function*() {
     target: Target,
     req: IncomingMessage,
     res: ClientResponse,
-    { awaitsContinue = false, body, isCounted = false, way }: {
+    { awaitsContinue = false, body, claims, isCounted = false, way }: {
       readonly awaitsContinue?: boolean
       readonly body?: Buffer | undefined
+      readonly claims: AccessTokenClaims | undefined
       readonly isCounted?: boolean
       /** Known of the request before; to the machine of the route, unless another one is found first. */
       readonly way?: Way | undefined
@@ -152,7 +154,7 @@ export const makeGateway = Effect.gen(function*() {
     if (isCounted) return onceCounted(true)
     if (res.destroyed) return
     if (route.machine === undefined && !isAway(route)) return respond(req, res, notRunning(route), route)
-    const counted = admit(route, req, res)
+    const counted = admit(route, claims, req, res)
     return counted instanceof Promise ? counted.then(onceCounted) : onceCounted(counted)
   }
 
@@ -161,8 +163,8 @@ export const makeGateway = Effect.gen(function*() {
     !inFlight.isDraining() && routes.peek(route.slug) === route && isStill(token, route, claims)
 
   /** Passes a request on whose head was decided before, on the same connection. */
-  const serveAgain = ({ target, way }: Decided, req: IncomingMessage, res: ClientResponse, body?: Buffer) => {
-    const going = proxy(way.route, target, req, res, { way, body })
+  const serveAgain = ({ claims, target, way }: Decided, req: IncomingMessage, res: ClientResponse, body?: Buffer) => {
+    const going = proxy(way.route, target, req, res, { claims, way, body })
     if (going instanceof Promise) going.catch((error: unknown) => unrouted(req, res, error))
   }
 
@@ -187,32 +189,30 @@ export const makeGateway = Effect.gen(function*() {
       const headers = { "WWW-Authenticate": challenge(route, target, verdict.error) }
       return respond(req, res, failure(401, "UNAUTHORIZED", verdict.message, headers))
     }
-    if (wantsWebSocket(req)) {
-      const message = "WebSocket is not supported; use Streamable HTTP or SSE"
-      return respond(req, res, failure(501, "NOT_IMPLEMENTED", message, { Connection: "close" }))
-    }
+    if (wantsWebSocket(req)) return respond(req, res, noWebSocket)
 
     const found = affinity.find(route, req, target.path)
     const to = found instanceof Promise ? await found : found
     if (to === undefined) return respond(req, res, sessionGone, route)
 
     if (res.destroyed) return
-    if (!needsInspection(verdict.claims)) {
+    const { claims } = verdict
+    if (!needsInspection(claims)) {
       const head = awaitsContinue ? undefined : heads.repeated(req, match)
       const isKept = head !== undefined && to.machine !== undefined && onwardTrace(req) === undefined
       const way = isKept ? wayTo(to, to.machine, target, req) : undefined
-      if (way !== undefined) head!.decided = { route, token: verdict.token, claims: verdict.claims, target, way }
-      return proxy(to, target, req, res, { awaitsContinue, way })
+      if (way !== undefined) head!.decided = { route, token: verdict.token, claims, target, way }
+      return proxy(to, target, req, res, { awaitsContinue, claims, way })
     }
     // What a token allows depends on the tools, which only a server that is awake tells.
     const isCounted = isAway(to)
-    if (isCounted && !(await admit(to, req, res))) return
+    if (isCounted && !(await admit(to, claims, req, res))) return
     const awake = isCounted ? await awaken(to, req, res, target.path) : to
     if (awake === undefined) return
     if (awaitsContinue) res.writeContinue()
-    const permission = await permit(req, untagPath(target.path), awake, verdict.claims)
+    const permission = await permit(req, untagPath(target.path), awake, claims)
     if (permission._tag === "Permitted") {
-      return proxy(awake, target, req, res, { body: permission.body, isCounted })
+      return proxy(awake, target, req, res, { body: permission.body, claims, isCounted })
     }
     if (isCounted) metering.takeBack(route.accountId)
     return respond(req, res, rejection(permission, route, target))
@@ -220,8 +220,7 @@ export const makeGateway = Effect.gen(function*() {
 
   const unrouted = (req: IncomingMessage, res: ClientResponse, error: unknown) => {
     log("A request could not be routed", error)
-    const message = "The gateway can't look the server up right now; try again shortly"
-    respond(req, res, failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" }))
+    respond(req, res, unroutable)
   }
 
   const handle: Gateway["handle"] = (match, req, res, awaitsContinue = false) => {

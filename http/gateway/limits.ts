@@ -3,7 +3,9 @@ import { anonymousBucket, discoveryBucket, unservedBucket } from "#http/callers/
 import { type Settings } from "#src/config/Settings.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { monthRefusal } from "#src/plans/PlanLimitReached.ts"
+import { type Route } from "#src/routing/Route.ts"
 import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
+import { type GuestRefusal } from "#src/usage/guest-budget.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
@@ -60,4 +62,28 @@ export const monthlyLimitReached = (plan: PlanName, used: number, resetsAt: Date
   const { details, message } = monthRefusal(plan, used, resetsAt)
   const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000))
   return failure(429, "PLAN_LIMIT_REACHED", message, { "Retry-After": String(seconds) }, details)
+}
+
+/** One guest of a server has sent as many requests as the server allows each of them. */
+export const guestRefused = (
+  { guestMonthPercent }: Route,
+  { allowed, limit, resetsAt }: GuestRefusal,
+  isAccount: boolean
+): Answer => {
+  const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000))
+  const who = isAccount ? "account" : "address"
+  const message = limit === "guestRequestsPerMinute"
+    ? `The server takes ${allowed} requests a minute from one ${who}; try again in ${seconds} seconds`
+    : `The server takes ${allowed} requests a month from one ${who}, ${guestMonthPercent} % of its owner's, and they ` +
+      `are used up: wait until ${resetsAt.toISOString()}`
+  return failure(
+    429,
+    "RATE_LIMITED",
+    `${message}, or ask its owner for more (${limit})`,
+    {
+      "Retry-After": String(seconds),
+      ...rateHeaders({ limit: allowed, remaining: 0, resetAt: Math.ceil(resetsAt.getTime() / 1000) })
+    },
+    { limit, allowed, resetsAt: resetsAt.toISOString() }
+  )
 }

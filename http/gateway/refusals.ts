@@ -14,6 +14,20 @@ export const metadataAnswer = (req: IncomingMessage, document: unknown): Answer 
 
 export const noSuchServer = failure(404, "NOT_FOUND", "There is no such server")
 
+export const noWebSocket = failure(
+  501,
+  "NOT_IMPLEMENTED",
+  "WebSocket is not supported; use Streamable HTTP or SSE",
+  { Connection: "close" }
+)
+
+export const unroutable = failure(
+  503,
+  "SERVICE_UNAVAILABLE",
+  "The gateway can't look the server up right now; try again shortly",
+  { "Retry-After": "5" }
+)
+
 export const restarting = (headers: Readonly<Record<string, string>> = {}) =>
   failure(503, "SERVICE_UNAVAILABLE", "The gateway is restarting", { "Retry-After": "1", ...headers })
 

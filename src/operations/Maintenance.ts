@@ -17,6 +17,7 @@ import { Disk } from "#src/shared/Disk.ts"
 import { Idempotency } from "#src/shared/Idempotency.ts"
 import { withLongTimeout } from "#src/shared/sql.ts"
 import { BusinessFeed } from "#src/syndication/BusinessFeed.ts"
+import { GuestRequests } from "#src/usage/GuestRequests.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { SqlClient } from "@effect/sql"
@@ -36,6 +37,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const directory = yield* Directory
   const documents = yield* CapabilityDocs
   const disk = yield* Disk
+  const guests = yield* GuestRequests
   const idempotency = yield* Idempotency
   const imports = yield* Imports
   const jobs = yield* Jobs
@@ -56,6 +58,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
     verification.sweep,
     feed.forget,
     use.sweep,
+    guests.sweep,
     requests.fold,
     toolCalls.fold
   ]

@@ -23,6 +23,9 @@ export const RouteRow = Schema.Struct({
   /** Whether requests wait for it: it is stopped for idleness, and the next one wakes it, or it is being restarted. */
   asleep: Schema.Boolean,
   autoStopSeconds: Schema.NullOr(Schema.Int),
+  /** What each caller who is not the owner may use of it (docs/decisions/guests.md). */
+  guestRequestsPerMinute: Schema.NullOr(Schema.Int),
+  guestMonthPercent: Schema.Int,
   /** Why it could not be woken the last time, and in how many seconds that is tried again; 0: now. */
   wakeProblem: Schema.NullOr(Schema.String),
   wakeRetrySeconds: Schema.Number,

@@ -43,6 +43,16 @@ const RequireMcp = Schema.NullOr(Schema.Boolean).annotations({
     "Whether a deployment whose MCP handshake fails is a failed one; null: for packages and published businesses"
 })
 
+const GuestRequestsPerMinute = Schema.NullOr(between(1, 100_000)).annotations({
+  description:
+    "Requests a minute of each caller who is not the owner's account, 1 to 100000; null: any number. One above it gets " +
+    "429 RATE_LIMITED"
+})
+export const GuestMonthPercent = between(1, 100).annotations({
+  description:
+    "How much of the plan's requests of the month each caller who is not the owner's account may use, in percent"
+})
+
 const RegistryCredential = Schema.NullOr(Text(255)).annotations({
   description: "By its name; null: by the image's host"
 })
@@ -88,7 +98,12 @@ export const Server = Schema.Struct({
   }),
   rollbackOnHealthCheckFailure: Schema.Boolean,
   deploymentRetentionCount: Schema.Int,
+  deploymentsKept: Schema.Int.annotations({
+    description: "Versions that the plan keeps for a rollback: the lower of the two numbers holds"
+  }),
   egress: Egress,
+  guestRequestsPerMinute: GuestRequestsPerMinute,
+  guestMonthPercent: GuestMonthPercent,
   registryCredential: Schema.NullOr(Schema.String).annotations({
     description: "The registry credentials that it is deployed with; null: those of its image's host"
   }),
@@ -98,7 +113,7 @@ export const Server = Schema.Struct({
 export type Server = typeof Server.Type
 
 export const ServerRow = Schema.Struct({
-  ...Server.omit("asleep", "subdomain", "publicUrl", "notice", "mcpRequired").fields,
+  ...Server.omit("asleep", "subdomain", "publicUrl", "notice", "mcpRequired", "deploymentsKept").fields,
   /** Null is the plan's default. */
   egress: Schema.NullOr(Egress),
   createdAt: Schema.DateFromSelf,
@@ -125,7 +140,9 @@ export const newServer = {
   healthPath: "/healthz",
   healthTimeoutSeconds: 30,
   rollbackOnHealthCheckFailure: true,
-  deploymentRetentionCount: 10
+  deploymentRetentionCount: 10,
+  guestRequestsPerMinute: 60,
+  guestMonthPercent: 10
 } as const
 
 /** Fields of a new server, flat, so that the tool can add `projectId`. */
@@ -140,6 +157,8 @@ export const createFields = {
   healthTimeoutSeconds: withDefault(HealthTimeoutSeconds, newServer.healthTimeoutSeconds),
   requireMcp: withDefault(RequireMcp, null),
   egress: optional(EgressInput),
+  guestRequestsPerMinute: withDefault(GuestRequestsPerMinute, newServer.guestRequestsPerMinute),
+  guestMonthPercent: withDefault(GuestMonthPercent, newServer.guestMonthPercent),
   registryCredential: optional(RegistryCredential)
 }
 export const CreateServer = Input(createFields)
@@ -159,6 +178,8 @@ export const updateFields = {
   healthTimeoutSeconds: optional(HealthTimeoutSeconds),
   requireMcp: optional(RequireMcp),
   egress: optional(EgressChange),
+  guestRequestsPerMinute: optional(GuestRequestsPerMinute),
+  guestMonthPercent: optional(GuestMonthPercent),
   registryCredential: optional(RegistryCredential)
 }
 /** At least one field is required; the service rejects an empty change. */

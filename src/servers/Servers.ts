@@ -58,6 +58,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
       ...row,
       egress: row.egress ?? plans[plan].egress,
       mcpRequired,
+      deploymentsKept: plans[plan].deploymentsKept,
       asleep: row.asleepAt !== null,
       ...(row.access === "list" ? { notice: listNotice } : {}),
       subdomain: `${row.slug}.${settings.mcpDomain}`,

@@ -1,4 +1,6 @@
 import { Layer } from "effect"
+import { GuestRequests } from "./GuestRequests.ts"
+import { GuestRequestsRepo } from "./GuestRequestsRepo.ts"
 import { MachineMetering } from "./MachineMetering.ts"
 import { MachineMeteringRepo } from "./MachineMeteringRepo.ts"
 import { RequestMetering } from "./RequestMetering.ts"
@@ -11,8 +13,8 @@ import { UsageRepo } from "./UsageRepo.ts"
 
 /** For the gateway. */
 export const RequestMeteringLive = Layer.provide(
-  Layer.mergeAll(RequestMetering.Default, ServerRequests.Default, ToolCalls.Default),
-  [UsageRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default]
+  Layer.mergeAll(RequestMetering.Default, GuestRequests.Default, ServerRequests.Default, ToolCalls.Default),
+  [UsageRepo.Default, GuestRequestsRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default]
 )
 
 export const UsageLive = Layer.merge(

@@ -59,6 +59,8 @@ export const rows = {
     "all fields are optional, at least one is required",
     "name, cpu, memoryMb, autoStopSeconds, rollbackOnHealthCheckFailure, deploymentRetentionCount can be changed",
     "deploymentRetentionCount is 1 to 100",
+    "deploymentsKept is the plan's number, and deploymentRetentionCount what was set",
+    "guestRequestsPerMinute is 1 to 100000 or null, guestMonthPercent 1 to 100",
     "rollbackOnHealthCheckFailure is a boolean",
     "slug, region and authMode are not accepted",
     "authMode byoa has issuer, JWKS URI, authorization endpoint and token endpoint in byoaConfig"

@@ -246,6 +246,30 @@ describe("update server body", () => {
     }
   })
 
+  row("deploymentsKept is the plan's number, and deploymentRetentionCount what was set", async () => {
+    const free = await berth.signUp("free")
+    const made = await free.server((await free.project()).id)
+    const answer = await free.patch(`/v1/servers/${made.id}`, { deploymentRetentionCount: 100 })
+    expect(answer.body).toMatchObject({ data: { deploymentRetentionCount: 100, deploymentsKept: 3 } })
+  })
+
+  row("guestRequestsPerMinute is 1 to 100000 or null, guestMonthPercent 1 to 100", async () => {
+    const most = { guestRequestsPerMinute: 100_000, guestMonthPercent: 100 }
+    const made = await owner.post(`/v1/projects/${home.id}/servers`, { name: "Open", ...most })
+    expect(made.body).toMatchObject({ data: most })
+    const { id } = (made.body as { data: { id: string } }).data
+    for (const change of [{ guestRequestsPerMinute: null }, { guestRequestsPerMinute: 1 }, { guestMonthPercent: 1 }]) {
+      expect((await owner.patch(`/v1/servers/${id}`, change)).body).toMatchObject({ data: change })
+    }
+    const refused = { guestRequestsPerMinute: [0, 100_001, 1.5, "any"], guestMonthPercent: [0, 101, null, "10"] }
+    for (const [field, values] of Object.entries(refused)) {
+      for (const value of values) {
+        const answer = await owner.patch(`/v1/servers/${id}`, { [field]: value })
+        expect([answer.status, answer.body]).toEqual([422, invalid(field)])
+      }
+    }
+  })
+
   row("rollbackOnHealthCheckFailure is a boolean", async () => {
     const made = await owner.server(home.id)
     for (const rollbackOnHealthCheckFailure of ["true", 1, 0, null, {}]) {

@@ -2,6 +2,7 @@ import { type Deployment } from "#src/deployments/Deployment.ts"
 import { Deployments } from "#src/deployments/Deployments.ts"
 import { UsageReports } from "#src/limits/UsageReports.ts"
 import { plans } from "#src/plans/Plan.ts"
+import { newServer } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
@@ -19,12 +20,8 @@ const account = Effect.gen(function*() {
   const reports = yield* UsageReports
   const { as, project, server } = yield* makeServer({}, "free")
   const other = yield* as(servers.create(project.id, {
+    ...newServer,
     name: "Other",
-    region: "ord",
-    cpu: "shared-1x",
-    memoryMb: 256,
-    autoStopSeconds: 300,
-    healthPath: "/healthz",
     healthTimeoutSeconds: 5,
     requireMcp: null
   }))

@@ -22,6 +22,8 @@ import { ServerLogsRepo } from "#src/servers/ServerLogsRepo.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
+import { GuestRequests } from "#src/usage/GuestRequests.ts"
+import { GuestRequestsRepo } from "#src/usage/GuestRequestsRepo.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
@@ -71,6 +73,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
   Layer.mergeAll(
     RoutingLive,
     RequestMetering.Default,
+    GuestRequests.Default,
     ServerRequests.Default,
     ToolCalls.Default,
     tokensTest,
@@ -79,7 +82,13 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     hubKeysTest,
     Layer.provide(BrokenAnswers.Default, ServerLogsRepo.Default)
   ).pipe(
-    Layer.provide([UsageRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default, machines]),
+    Layer.provide([
+      UsageRepo.Default,
+      GuestRequestsRepo.Default,
+      ServerRequestsRepo.Default,
+      ToolCallsRepo.Default,
+      machines
+    ]),
     Layer.provideMerge(FakeMachines.Default),
     Layer.provideMerge(JobsLive),
     Layer.provideMerge(DatabaseTest),

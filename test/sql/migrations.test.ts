@@ -24,10 +24,10 @@ describe("migrations", () => {
       assert.deepStrictEqual(rows.map(({ name }) => name), Object.keys(migrations).map((name) => name.slice(5)))
     }))
 
-  it("are registered, every file of them, with numbers that follow each other", () => {
+  it("are registered, every file of them, each with a number of its own", () => {
     const files = readdirSync("sql/migrations").map((file) => file.replace(/\.ts$/, "")).sort()
     assert.deepStrictEqual(Object.keys(migrations).sort(), files)
-    assert.deepStrictEqual(files.map((name) => Number(name.slice(0, 4))), files.map((_, index) => index + 1))
+    assert.strictEqual(new Set(files.map((name) => Number(name.slice(0, 4)))).size, files.length)
   })
 
   it.scopedLive("go on where the database stands", () =>

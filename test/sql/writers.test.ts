@@ -43,6 +43,7 @@ const writers: Readonly<Record<string, string>> = {
   feed_state: "syndication",
   gateways: "routing",
   held_blobs: "images",
+  guest_requests: "usage",
   hosts: "hosts",
   image_registries: "registries",
   hub_keys: "hub",

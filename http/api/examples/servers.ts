@@ -49,6 +49,8 @@ export const serverExamples: Examples = {
       healthTimeoutSeconds: 30,
       requireMcp: null,
       egress: { allow: ["api.example.com", "*.example.com:8443"] },
+      guestRequestsPerMinute: 60,
+      guestMonthPercent: 10,
       registryCredential: null
     },
     answer: { data: { ...server, status: "provisioning" } }

@@ -65,7 +65,10 @@ export const server: typeof Server.Encoded = {
   mcpRequired: false,
   rollbackOnHealthCheckFailure: true,
   deploymentRetentionCount: 10,
+  deploymentsKept: 10,
   egress: { allow: ["api.example.com", "*.example.com:8443"] },
+  guestRequestsPerMinute: 60,
+  guestMonthPercent: 10,
   registryCredential: null,
   ...at
 }

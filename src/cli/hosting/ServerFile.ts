@@ -1,7 +1,7 @@
 import { runFields } from "#src/deployments/run-options.ts"
 import { Region } from "#src/plans/Plan.ts"
 import { EgressInput } from "#src/servers/Egress.ts"
-import { Cpu, HealthPath, HealthTimeoutSeconds, RetentionCount, Slug } from "#src/servers/Server.ts"
+import { Cpu, GuestMonthPercent, HealthPath, HealthTimeoutSeconds, RetentionCount, Slug } from "#src/servers/Server.ts"
 import { Input, List, Name, optional, Text } from "#src/shared/text.ts"
 import { JSONSchema, Record, Schema } from "effect"
 
@@ -41,6 +41,11 @@ const tables = {
     ),
     env: described(List(VariableName), "Environment variables that must be set before a deployment"),
     egress: optional(EgressInput),
+    guest_requests_per_minute: described(
+      Schema.Union(Schema.Int.pipe(Schema.between(1, 100_000)), Schema.Literal("any")),
+      "Requests a minute of each caller who is not you, 1 to 100000, or \"any\" for any number"
+    ),
+    guest_month_percent: optional(GuestMonthPercent),
     registry_credential: described(
       Text(255),
       "The registry credentials that it is deployed with, by their name: berth registries list"

@@ -23,6 +23,8 @@ const wanted = ({ deploy, health, server }: ServerFile): Changes =>
     cpu: server.cpu,
     memoryMb: server.memory === undefined ? undefined : memories[server.memory],
     egress: server.egress,
+    guestRequestsPerMinute: server.guest_requests_per_minute === "any" ? null : server.guest_requests_per_minute,
+    guestMonthPercent: server.guest_month_percent,
     // As it is stored, so that a host is no change at each deployment.
     registryCredential:
       server.registry_credential !== undefined && registryHost(server.registry_credential) !== undefined

@@ -15,6 +15,7 @@ import { Sessions } from "#src/routing/Sessions.ts"
 import { Wakes } from "#src/routing/Wakes.ts"
 import { BrokenAnswers } from "#src/servers/BrokenAnswers.ts"
 import { RateLimit } from "#src/shared/RateLimit.ts"
+import { GuestRequests } from "#src/usage/GuestRequests.ts"
 import { RequestMetering } from "#src/usage/RequestMetering.ts"
 import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ServerRequestsRepo } from "#src/usage/ServerRequestsRepo.ts"
@@ -38,6 +39,8 @@ export const routeTo = (socketPath: string, resource: string): Route => ({
   status: "running",
   asleep: false,
   autoStopSeconds: 300,
+  guestRequestsPerMinute: 60,
+  guestMonthPercent: 10,
   wakeProblem: null,
   wakeRetrySeconds: 0,
   activeDeploymentId: "dep",
@@ -155,6 +158,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     Layer.succeed(BrokenAnswers, BrokenAnswers.make({ tell: () => Effect.void })),
     AccessTokens.Default.pipe(Layer.provide(keys)),
     RequestMetering.Default.pipe(Layer.provide([databaseUrl === undefined ? usage : usageIn(databaseUrl), jobs])),
+    Layer.succeed(GuestRequests, GuestRequests.make({ admit: () => undefined, sweep: Effect.void })),
     ServerRequests.Default.pipe(Layer.provide([requests, jobs])),
     ToolCalls.Default.pipe(Layer.provide([toolCalls, jobs])),
     ServerUse.Default.pipe(Layer.provide([use, jobs])),

@@ -154,9 +154,11 @@ describeWhen(missingForApps, "the commands that host a server", () => {
 
   it("deploy changes what differs from the file, and runs the program with the file's arguments", async () => {
     const given = "args = [\"/app.pl\", \"--quiet\"]\n"
-    write(`memory = "512mb"\negress = { allow = ["api.example.com"] }\n[deploy]\nretention_count = 4\n${given}`)
+    write(
+      `memory = "512mb"\negress = { allow = ["api.example.com"] }\nguest_requests_per_minute = "any"\n[deploy]\nretention_count = 4\n${given}`
+    )
     const { code, err } = await of("deploy", image, "--no-wait")
-    expect([code, err]).toEqual([0, "Changed memoryMb, egress, deploymentRetentionCount"])
+    expect([code, err]).toEqual([0, "Changed memoryMb, egress, guestRequestsPerMinute, deploymentRetentionCount"])
     await expect.poll(async () => (await jsonOf<{ deployment: { status: string } }>("status")).deployment.status, {
       timeout: 30_000
     }).toBe("running")
