@@ -65,20 +65,19 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
       )
     })
 
-    /** The image may be missing: the collection of unused images can remove it between two stages. */
+    /**
+     * The image may be missing: the collection of unused images can remove it between two stages, and unpacking removes
+     * what was damaged on disk.
+     */
     const unpack = (record: DeploymentRow, digest: string, resolved: ResolvedImage | null, most = Infinity) =>
-      images.unpack(digest, most).pipe(
-        Effect.catchIf(
-          (error) => error.reason === "not_found",
-          () =>
-            Effect.zipRight(
-              resolved === null || isPackage(record.imageUri)
-                ? fetch(record, digest)
-                : Effect.flatMap(loginOf(record), (login) => mirror(record, resolved, login)),
-              images.unpack(digest, most)
-            )
-        )
-      )
+      Effect.catchAll(images.unpack(digest, most), (error) =>
+        Effect.gen(function*() {
+          if (error.reason !== "not_found" && (yield* images.has(digest))) return yield* error
+          yield* resolved === null || isPackage(record.imageUri)
+            ? fetch(record, digest)
+            : Effect.flatMap(loginOf(record), (login) => mirror(record, resolved, login))
+          return yield* images.unpack(digest, most)
+        }))
 
     /** Creates the machine without starting it. Idempotent: an existing one is used as it is. */
     const provision = Effect.fn("Launch.provision")(function*(

@@ -29,7 +29,8 @@ import { makeResolveImage } from "./resolve-image.ts"
 import { makeScanImage } from "./scan-image.ts"
 import { Gone, StageFailed } from "./StageFailed.ts"
 import { throughOutage } from "./through-outage.ts"
-import { type Stage as StageName } from "./transitions.ts"
+import { isSettled, rules, type Stage as StageName } from "./transitions.ts"
+import { makeUntilGone } from "./until-gone.ts"
 import { Watch } from "./Watch.ts"
 
 /** The result of `resolving`, for later stages. `resolved` is null for a rollback, which uses the stored image. */
@@ -62,6 +63,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const watch = yield* Watch
     const standing = yield* Standing
     const routes = yield* Routes
+    const gone = yield* makeUntilGone
 
     /** Machines that this process has started: not started again, so that the health check reports their exit. */
     const started = new Set<string>()
@@ -90,8 +92,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
         yield* log(record, `rolling back with the stored image ${record.imageDigest}`)
         return { digest: record.imageDigest, resolved: null } satisfies Source
       }
-      const say = (line: string) => Effect.zipRight(log(record, line), doing(record, line))
-      const resolved = yield* resolveImage(record, say)
+      const resolved = yield* resolveImage(record, (line) => Effect.zipRight(log(record, line), doing(record, line)))
       yield* log(record, `the image is ${resolved.digest} (${megabytes(resolved.totalSize)})`)
       return { digest: resolved.digest, resolved } satisfies Source
     })
@@ -225,7 +226,9 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       work: (record: DeploymentRow) => Effect.Effect<A, E>
     ): Effect.Effect<A, StageFailed | Gone> =>
       enter(id, name).pipe(
-        Effect.flatMap(work),
+        Effect.flatMap((record) =>
+          isSettled(rules[name].status) ? work(record) : Effect.raceFirst(work(record), gone(id))
+        ),
         Effect.mapError((error) =>
           error instanceof Gone || error instanceof StageFailed
             ? error

@@ -1,4 +1,4 @@
-import { Deferred, Effect, PubSub, Stream } from "effect"
+import { Deferred, type Duration, Effect, PubSub, Stream } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { isSettled } from "./transitions.ts"
 
@@ -25,11 +25,11 @@ export class Watch extends Effect.Service<Watch>()("deployments/Watch", {
           return end === undefined || !isSettled(status) ? Effect.void : Deferred.await(end)
         }),
       changed: (id: string) => Effect.asVoid(PubSub.publish(changes, id)),
-      /** Emits at once, at each change, and every half a second. */
-      ticks: (id: string): Stream.Stream<void> =>
+      /** Emits at once, at each change, and every so often. */
+      ticks: (id: string, every: Duration.DurationInput = "500 millis"): Stream.Stream<void> =>
         Stream.merge(
           Stream.fromPubSub(changes).pipe(Stream.filter((changed) => changed === id), Stream.as(undefined)),
-          Stream.tick("500 millis")
+          Stream.tick(every)
         )
     } as const
   })
