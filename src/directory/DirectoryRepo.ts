@@ -8,7 +8,7 @@ import { type CountKey, DirectoryCounts, totalOf } from "./DirectoryCounts.ts"
 import { type Location } from "./location.ts"
 import { type Predicate, type WordsPredicate } from "./predicates.ts"
 import { Conditions, type Key, worstRank } from "./search-sql.ts"
-import { candidatesOf } from "./vocabulary-sql.ts"
+import { candidatesOf, placeWordsOf, vocabularyOf } from "./vocabulary-sql.ts"
 import { bestPostings, numbersOf } from "./words-sql.ts"
 
 /** A listing as the public sees it, and its band in the ranking. */
@@ -23,6 +23,7 @@ export const FoundRow = Schema.Struct({
 })
 export type FoundRow = typeof FoundRow.Type
 
+const KindWord = Schema.Struct({ id: Schema.Int, word: Schema.String, n: Schema.Int })
 const Candidate = Schema.Struct({
   asked: Schema.String,
   ids: Schema.Array(Schema.Int),
@@ -200,6 +201,12 @@ export class DirectoryRepo extends Effect.Service<DirectoryRepo>()("directory/Di
     return {
       /** Each word of the search with the words of the vocabulary that may be a spelling of it. */
       candidates: many(Candidate)((search: string) => candidatesOf(sql, search)),
+      /** Those of the words that the vocabulary has, and how many listings have each. */
+      vocabularyOf: many(KindWord)((words: ReadonlyArray<string>) => vocabularyOf(sql, words)),
+      /** Those of the words that are part of a city's or a state's name. */
+      placeWordsOf: many(Schema.Struct({ word: Schema.String }))((words: ReadonlyArray<string>) =>
+        placeWordsOf(sql, words)
+      ),
       /** The states that match, the places in other states whose city matches, and their counts. */
       located,
       labelIds,

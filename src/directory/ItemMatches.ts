@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { DirectoryMatches } from "./DirectoryMatches.ts"
 import { locationOf } from "./location.ts"
-import { stopWords } from "./stop-words.ts"
+import { contentOf, withoutNearMe } from "./stop-words.ts"
 
 /** More words than this are in no item's name and description. */
 const mostWords = 8
@@ -52,9 +52,10 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
 
     /** What is looked for, without the words that say nothing of it. */
     const wordsOf = Effect.fnUntraced(function*(search: string) {
-      const content = search.split(/\s+/).filter((word) => !stopWords.has(word.toLowerCase()))
+      const plain = withoutNearMe(search).replaceAll(/['\u2019]/g, "").split(/[\s,;:!?]+/).filter((word) => word !== "")
+      const content = contentOf(plain.map((word) => word.toLowerCase()), () => false)
       const { words } = yield* lexemesOf(content.join(" "))
-      return words.length > mostWords ? [] : words
+      return words
     })
 
     /**
@@ -66,7 +67,7 @@ export class ItemMatches extends Effect.Service<ItemMatches>()("directory/ItemMa
       count: number
     ) {
       const words = yield* wordsOf(search)
-      if (!Arr.isNonEmptyReadonlyArray(words)) return []
+      if (!Arr.isNonEmptyReadonlyArray(words) || words.length > mostWords) return []
       const place = location === undefined ? undefined : yield* locationOf(location)
       const among = yield* matches.cte({
         ...(category === undefined ? {} : { category }),

@@ -6,6 +6,7 @@ import { DirectoryRepo } from "./DirectoryRepo.ts"
 import { FacetsRepo } from "./FacetsRepo.ts"
 import { ItemMatches } from "./ItemMatches.ts"
 import { PublicListingsRepo } from "./PublicListingsRepo.ts"
+import { RomanisedNames } from "./RomanisedNames.ts"
 import { ServerCards } from "./ServerCards.ts"
 import { ServerMetadataReads } from "./ServerMetadata.ts"
 import { Subregistry } from "./Subregistry.ts"
@@ -19,6 +20,7 @@ export const ServerCardsLive = Layer.provideMerge(ServerCards.Default, Subregist
 export const DirectoryLive = Layer.mergeAll(
   Directory.Default,
   Layer.provideMerge(ItemMatches.Default, DirectoryMatches.Default),
+  RomanisedNames.Default,
   ServerMetadataReads.Default,
   ServerCardsLive
 ).pipe(

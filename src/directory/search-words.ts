@@ -1,9 +1,10 @@
 import { Array as Arr, Effect } from "effect"
 import { choose } from "./access-path.ts"
 import { type DirectoryRepo, type FoundRow, type PageOptions } from "./DirectoryRepo.ts"
+import { sameKindAs } from "./kinds.ts"
 import { type Predicate, type WordsPredicate } from "./predicates.ts"
 import { spellingOf, wholeWords } from "./spelling.ts"
-import { stopWords } from "./stop-words.ts"
+import { contentOf, genericWords, withoutNearMe } from "./stop-words.ts"
 import { costOf, isCheaperFromPostings, maxSpellings, maxStopWords } from "./words-sql.ts"
 
 /** One page of the rows that match, and how many match in all. */
@@ -17,20 +18,35 @@ interface FoundEntries extends SearchResult {
   readonly hits: number
 }
 
+/** The words of the search that tell what is looked for. */
+const contentWords = Effect.fnUntraced(function*(repo: DirectoryRepo, asked: ReadonlyArray<string>) {
+  const isDecided = asked.every((word) => !genericWords.has(word))
+  const places = isDecided ? [] : yield* repo.placeWordsOf(asked)
+  return contentOf(asked, (word) => places.some((place) => place.word === word))
+})
+
 /**
  * The words of the search that a listing has, with their spellings; stop words only where there is nothing else. When no
  * listing has one, the whole name by trigrams.
  */
-export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, search: string) {
+export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, text: string) {
+  const search = withoutNearMe(text)
   const candidates = yield* repo.candidates(search)
-  const content = candidates.filter(({ asked }) => !stopWords.has(asked))
-  const whole = wholeWords(search, candidates.map(({ asked }) => asked))
-  const spellings = (content.length === 0 ? candidates : content)
-    .map((candidate) => spellingOf(candidate, whole.has(candidate.asked)))
+  const asked = candidates.map(({ asked }) => asked)
+  const words = yield* contentWords(repo, asked)
+  const content = candidates.filter(({ asked }) => words.includes(asked))
+  const others = words.flatMap(sameKindAs)
+  const vocabulary = others.length === 0 ? [] : yield* repo.vocabularyOf(others)
+  const whole = wholeWords(search, asked)
+  const spellings = content
+    .map((candidate) => {
+      const kind = sameKindAs(candidate.asked)
+      return spellingOf(candidate, whole.has(candidate.asked), vocabulary.filter(({ word }) => kind.includes(word)))
+    })
     .filter(({ n }) => n > 0)
     .sort((a, b) => a.n - b.n || (a.asked < b.asked ? -1 : 1))
     .slice(0, maxSpellings)
-  const others = candidates.filter((candidate) => content.length > 0 && !content.includes(candidate))
+  const stops = candidates.filter((candidate) => !content.includes(candidate))
     .flatMap(({ asked, counts, ids, words }) => {
       const i = words.indexOf(asked)
       return i < 0 ? [] : [{ id: ids[i]!, n: counts[i]! }]
@@ -39,7 +55,7 @@ export const wordsPredicate = Effect.fnUntraced(function*(repo: DirectoryRepo, s
     ? {
       _tag: "words",
       spellings,
-      stopWords: others.slice(0, maxStopWords),
+      stopWords: stops.slice(0, maxStopWords),
       least: "all",
       rarest: 1,
       among: undefined

@@ -96,14 +96,31 @@ export const wholeWords = (search: string, asked: ReadonlyArray<string>): Readon
   return new Set(last.length === 0 ? [] : asked.filter((word) => isShort(word) && !last.includes(word)))
 }
 
-/** The best spellings, at most 5,000: by fit, then by number of listings. `isWhole`: the word itself alone. */
-export const spellingOf = ({ asked, counts, ids, total, words }: Candidates, isWhole = false): Spelling => {
-  const fitting = words
-    .flatMap((word, i) => {
-      const n = counts[i] ?? 0
-      const fit = n > 0 && (!isWhole || word === asked) ? fitOf(asked, word) : undefined
-      return fit === undefined ? [] : [{ id: ids[i] ?? 0, word, fit, n }]
-    })
+/** A word of the vocabulary for the same kind of business. */
+export interface KindWord {
+  readonly id: number
+  readonly word: string
+  readonly n: number
+}
+
+/**
+ * The best spellings, at most 5,000: by fit, then by number of listings. `isWhole`: the word itself alone. A word for the
+ * same kind counts as a beginning.
+ */
+export const spellingOf = (
+  { asked, counts, ids, total, words }: Candidates,
+  isWhole = false,
+  sameKind: ReadonlyArray<KindWord> = []
+): Spelling => {
+  const own = words.flatMap((word, i) => {
+    const n = counts[i] ?? 0
+    const fit = n > 0 && (!isWhole || word === asked) ? fitOf(asked, word) : undefined
+    return fit === undefined || fit > 1 && sameKind.some((other) => other.word === word)
+      ? []
+      : [{ id: ids[i] ?? 0, word, fit, n }]
+  })
+  const others = sameKind.filter(({ word }) => own.every((other) => other.word !== word))
+  const fitting = [...own, ...others.map((other) => ({ ...other, fit: 1 as const }))]
     .sort((a, b) => a.fit - b.fit || b.n - a.n || (a.word < b.word ? -1 : 1))
   const best = fitting.slice(0, maxWords)
   const n = best.reduce((sum, { n }) => sum + n, 0)
@@ -111,6 +128,6 @@ export const spellingOf = ({ asked, counts, ids, total, words }: Candidates, isW
     asked,
     words: best.map(({ fit, id }) => ({ id, level: fit === 3 ? 2 : fit })),
     n,
-    total: best.length === 1 ? n : best.length < fitting.length ? undefined : total ?? undefined
+    total: best.length === 1 ? n : best.length < fitting.length || others.length > 0 ? undefined : total ?? undefined
   }
 }

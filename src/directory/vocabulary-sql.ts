@@ -47,3 +47,14 @@ export const candidatesOf = (sql: Sql, search: string) =>
         ) c ON c.word = v.word
       ) v
     ) v`
+
+/** Those of the words (id, word, n) that the vocabulary has, each with the number of its listings. */
+export const vocabularyOf = (sql: Sql, words: ReadonlyArray<string>) =>
+  sql`SELECT v.id, v.word, coalesce(${countOfWord(sql, sql`v.word`)}, 0) AS n FROM directory_vocabulary v
+    WHERE v.word = ANY(ARRAY(SELECT unnest(directory_words(${words.join(" ")}))))`
+
+/** Those of the words that are a word of a city or a state, in whatever form a state is written. */
+export const placeWordsOf = (sql: Sql, words: ReadonlyArray<string>) =>
+  sql`SELECT word FROM unnest(${words}::text[]) AS word WHERE EXISTS (
+      SELECT FROM directory_places p WHERE p.folded LIKE '%' || word || '%' AND word = ANY(string_to_array(p.folded, ' '))
+    ) OR EXISTS (SELECT FROM directory_states s WHERE word = ANY(directory_words(directory_state_forms(s.state))))`

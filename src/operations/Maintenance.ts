@@ -7,6 +7,7 @@ import { Composites } from "#src/composites/Composites.ts"
 import { SystemComposites } from "#src/composites/SystemComposites.ts"
 import { Directory } from "#src/directory/Directory.ts"
 import { ItemMatches } from "#src/directory/ItemMatches.ts"
+import { RomanisedNames } from "#src/directory/RomanisedNames.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
@@ -43,6 +44,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const jobs = yield* Jobs
   const standing = yield* Standing
   const items = yield* ItemMatches
+  const romanised = yield* RomanisedNames
   const system = yield* SystemComposites
   const tokens = yield* Tokens
   const use = yield* ServerUse
@@ -68,6 +70,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.every("Looking at the disk", "1 minute", disk.measure)
   yield* jobs.once("Tidying the directory", "10 minutes", directory.tidy, later)
   yield* jobs.once("Indexing catalogs", "2 seconds", patient(items.fold))
+  yield* jobs.once("Romanising names", "5 seconds", romanised.fold)
   // Until then a query counts them itself.
   yield* jobs.once("Counting composites", "10 seconds", system.fold)
   yield* jobs.once("Choosing broad labels of composites", "5 minutes", broadLabels.choose(), later)

@@ -8,6 +8,7 @@ import { type ListedListing } from "#src/listings/Listing.ts"
 import { levelOfTier } from "#src/listings/VerificationLevel.ts"
 import { type Page } from "#src/shared/paging.ts"
 import { Clock, Effect, Struct } from "effect"
+import { openNowOf } from "./open-now.ts"
 import { isOpenNow } from "./opening.ts"
 import { priceLimitOf } from "./price-limit.ts"
 import {
@@ -47,6 +48,13 @@ interface Wanted {
   readonly open_now?: boolean
   /** US cents: what the item that is looked for may cost. */
   readonly mostCents?: number
+}
+
+/** "Open now" in words is the filter. */
+const openWanted = ({ query, ...input }: typeof SearchBusinesses.Type): typeof SearchBusinesses.Type => {
+  const rest = query === undefined ? undefined : openNowOf(query)
+  if (rest === undefined) return query === undefined ? input : { ...input, query }
+  return { ...input, open_now: true, ...(rest === "" ? {} : { query: rest }) }
 }
 
 /** What a limit of the price did. `within`: how many offer what was searched for at that price, `offering`: at any. */
@@ -200,17 +208,19 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
     })
 
     const search = Effect.fn("BusinessSearch.search")(function*(input: typeof SearchBusinesses.Type) {
-      const { category, city, query } = input
+      const { category, city } = input
       const filters = {
         ...(city === undefined ? {} : { location: city }),
         ...(category === undefined ? {} : { category })
       }
-      if (query === undefined) return yield* run(filters, input)
+      const asked = openWanted(input)
+      const { query } = asked
+      if (query === undefined) return yield* run(filters, asked)
       const price = priceLimitOf(query)
       if (price === undefined || (yield* isName({ ...filters, search: query }))) {
-        return yield* run({ ...filters, search: query }, input)
+        return yield* run({ ...filters, search: query }, asked)
       }
-      return yield* run({ ...filters, search: price.words }, { ...input, mostCents: price.mostCents })
+      return yield* run({ ...filters, search: price.words }, { ...asked, mostCents: price.mostCents })
     })
 
     /** The nearest first. */

@@ -27,7 +27,8 @@ export const SearchBusinesses = Input({
   query: optional(
     Text(200).annotations(
       described(
-        "Words of the name, the place, the categories, or of one item, also with its price: `gluten-free pizza under $15`"
+        "What the person asked for: words of the name, the place, the kind, or of one item, also with its price or \"open " +
+          "now\": `gluten-free pizza in Denver under $15`"
       )
     )
   ),

@@ -1,6 +1,6 @@
 /**
  * How often a search has what a person expects among its first three results, by kind of question; and again after a
- * thousand listings that were made to spoil it.
+ * thousand listings that were made to spoil it. Questions with one answer that a person knows are asked at the agents' door.
  *
  *   npm run bench recall [listings [questions of each kind]]
  */
@@ -11,8 +11,11 @@ import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import pg from "pg"
 import { type Listed, type Question, questionsOf } from "../directory/questions/questions.ts"
+import { settle } from "../directory/questions/settle.ts"
+import { asked } from "../directory/questions/town.ts"
 import { load } from "./directory/data.ts"
 import { startProgram } from "./support/program.ts"
 
@@ -48,17 +51,40 @@ const main = Effect.gen(function*() {
   yield* Effect.promise(async () => {
     const pool = new pg.Pool({ connectionString: url, max: 2 })
     await load(pool, listings)
+    await settle(pool, "bench")
     const { rows } = await pool.query<Listed>(
       "SELECT name, city, state, categories FROM listings WHERE status = 'active' ORDER BY id"
     )
     const questions = questionsOf(rows, each)
     let address = 0
+    const nextAddress = () => ({ "x-forwarded-for": `10.1.${++address >> 8 & 255}.${address & 255}` })
     const isMet = async ({ isExpected, search }: Question) => {
-      address++
       const answer = await fetch(`http://127.0.0.1:${at}/v1/directory?${new URLSearchParams({ search, limit: "3" })}`, {
-        headers: { "x-forwarded-for": `10.1.${address >> 8 & 255}.${address & 255}` }
+        headers: nextAddress()
       })
       return ((await answer.json()) as { readonly data: ReadonlyArray<Listed> }).data.some(isExpected)
+    }
+    const namesAtDoor = async (query: string) => {
+      const call = { name: "search_businesses", arguments: { query, limit: 3 } }
+      const answer = await fetch(`http://127.0.0.1:${at}/mcp/directory`, {
+        method: "POST",
+        headers: {
+          ...nextAddress(),
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream"
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call })
+      })
+      const { result } = (await answer.json()) as {
+        readonly result: { readonly structuredContent: { readonly businesses: ReadonlyArray<Listed> } }
+      }
+      return result.structuredContent.businesses.map(({ name }) => name)
+    }
+    const settled = async (query: string, name: string, until = Date.now() + 120_000): Promise<void> => {
+      if ((await namesAtDoor(query)).includes(name)) return
+      if (Date.now() > until) throw new Error(`${name} is not found`)
+      await setTimeout(500)
+      return settled(query, name, until)
     }
     const shares = async () => {
       const met = new Map<string, Array<boolean>>()
@@ -73,6 +99,18 @@ const main = Effect.gen(function*() {
         all: share([...met.values()].flat())
       }
     }
+    await settled("ukulele seattle", "Puget Music")
+    await settled("yoshinoya", "吉野家")
+    console.log("| at the agents' door | found |\n|---|---|")
+    for (const [kind, questions] of Object.entries(asked)) {
+      let met = 0
+      for (const [question, ...names] of questions) {
+        if ((await namesAtDoor(question)).some((name) => names.includes(name))) met++
+        else if (process.env["MISSED"] !== undefined) console.log(`missed: ${kind}: ${question}`)
+      }
+      console.log(`| ${kind} | ${met} of ${questions.length} |`)
+    }
+    console.log("")
     const before = await shares()
     await spoil(pool)
     const after = await shares()

@@ -47,6 +47,10 @@ const formsOf = (words: Iterable<string>) =>
 /** Some of the words that count only when a search has no others. */
 const stops = new Set(["and", "the", "of", "near", "me", "best"])
 
+/** Words for the same kind of business: who asks for the first finds the others. */
+const kinds = [["pizza", "pizzeria"], ["pizzeria", "pizza"], ["barber", "hair"], ["coffee", "cafe"], ["cafe", "coffee"]]
+const sameKind = (asked: string, word: string) => kinds.some(([from, to]) => from === asked && to === word)
+
 /** And each end of a word in a script that goes without spaces. */
 const partsOf = (name: string) =>
   formsOf(
@@ -96,6 +100,7 @@ const within = (from: ReadonlyArray<string>, to: ReadonlyArray<string>, edits: n
  */
 const fitOf = (asked: string, word: string) => {
   if (asked === word) return 0
+  if (sameKind(asked, word)) return 1
   const [from, to] = [[...asked], [...word]]
   if (word.startsWith(asked)) return 1
   if (from.length < 4) return undefined
@@ -158,10 +163,13 @@ const matcher = (seeds: ReadonlyArray<Seed>, search: string) => {
     return found === 3 && !alike(word, other) ? undefined : found
   }
   const all = [...wordsOf(search)]
-  const content = all.filter((word) => !stops.has(word))
+  const telling = all.filter((word) => !stops.has(word))
+  const places = wordsOf(shown.map(({ city, state }) => `${city} ${state}`).join(" "))
+  const special = telling.filter((word) => word !== "restaurant")
+  const content = special.some((word) => !places.has(word)) ? special : telling
   const asked = (content.length === 0 ? all : content)
     .filter((word) => vocabulary.some((other) => fit(word, other) !== undefined))
-  const extra = content.length === 0 ? [] : all.filter((word) => stops.has(word))
+  const extra = content.length === 0 ? [] : all.filter((word) => !content.includes(word))
   const best = (word: string, parts: ReadonlySet<string>) =>
     Math.min(...[...parts].map((other) => fit(word, other) ?? Infinity))
   return (seed: Seed): Match | undefined => {
