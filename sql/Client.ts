@@ -1,4 +1,5 @@
 import { codeOf, DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
+import { StopTimes } from "#sql/embedded/stop-times.ts"
 import { CurrentSettings, measures } from "#src/config/Settings.ts"
 import { parseUrl } from "#src/format/parse-url.ts"
 import { SqlClient } from "@effect/sql"
@@ -96,7 +97,11 @@ export const problemOf = ({ encoding, replica, version }: typeof ServerFacts.Typ
 const pool = (source: DatabaseSource, maxConnections: number) =>
   Effect.acquireRelease(
     Effect.try(() => makePool(source, maxConnections)),
-    (pool) => Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption("2 seconds"))
+    (pool) =>
+      Effect.flatMap(
+        StopTimes,
+        ({ connections }) => Effect.interruptible(Effect.raceFirst(Effect.promise(() => pool.end()), connections))
+      )
   ).pipe(
     Effect.tap((pool) =>
       Effect.flatMap(checkServer(pool), (facts) => {

@@ -1,6 +1,7 @@
 import { type Cluster, port, prepare, superuser } from "#sql/embedded/cluster.ts"
 import { DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
 import { acquire, type Guard, type GuardOptions, release } from "#sql/embedded/guard.ts"
+import { postmaster } from "#sql/embedded/postmaster.ts"
 import { Clock, Deferred, Effect, Ref, Schedule } from "effect"
 import { join } from "node:path"
 
@@ -41,6 +42,9 @@ const supervise = (cluster: Cluster, guard: Ref.Ref<Guard>, options: GuardOption
     Effect.forever
   )
 
+/** Below a home. */
+const directoryOf = (home: string) => join(home, "postgres")
+
 /**
  * Our own PostgreSQL server below `{home}/postgres`: created when missing, started when not running, adopted when it
  * outlived a crash of ours, restarted when it dies, stopped when the scope closes and nobody else uses it. `exclusive`
@@ -49,7 +53,7 @@ const supervise = (cluster: Cluster, guard: Ref.Ref<Guard>, options: GuardOption
 export const embedded = Effect.fn("Embedded.start")(
   function*(home: string, options: Partial<GuardOptions> = {}) {
     const all = { exclusive: true, settings: {}, ...options }
-    const cluster = yield* prepare(join(home, "postgres"))
+    const cluster = yield* prepare(directoryOf(home))
     const guard = yield* Effect.acquireRelease(
       Effect.flatMap(acquire(cluster, all), Ref.make),
       (guard) => Effect.flatMap(Ref.get(guard), (current) => release(cluster, current))
@@ -69,3 +73,14 @@ export const embedded = Effect.fn("Embedded.start")(
   // Waiting for a real process needs real time, also where a test sets the clock.
   Effect.withClock(Clock.make())
 )
+
+/**
+ * Stops the server of a home that still runs and that nobody uses: a process before may have been killed, and the one
+ * that followed it been ended before it took the server over.
+ */
+export const stopUnused = (home: string) =>
+  Effect.suspend(() =>
+    postmaster({ directory: directoryOf(home) }) === undefined
+      ? Effect.void
+      : Effect.scoped(embedded(home, { exclusive: false }))
+  )

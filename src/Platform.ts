@@ -2,7 +2,7 @@ import { HttpLive } from "#http/front/Server.ts"
 import { SqlLive, SqlSharedLive } from "#sql/Client.ts"
 import { dump } from "#sql/copy/dump.ts"
 import { load } from "#sql/copy/load.ts"
-import { StopTimeout } from "#sql/embedded/postmaster.ts"
+import { StopTimes } from "#sql/embedded/stop-times.ts"
 import { BillingJobsLive } from "#src/billing/Live.ts"
 import { BlobsLive } from "#src/blobs/Live.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
@@ -17,7 +17,7 @@ import { SecretKeys } from "#src/operations/SecretKeys.ts"
 import { PublicationJobsLive } from "#src/publishing/Live.ts"
 import { LoggingLive } from "#src/shared/logging.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
-import { shares, Shutdown } from "#src/shared/Shutdown.ts"
+import { closesBy, shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { TelemetryLive } from "#src/shared/telemetry.ts"
 import { Effect, Layer } from "effect"
 import { ServicesLive } from "./Services.ts"
@@ -29,7 +29,10 @@ const AdmissionLive = Layer.effectDiscard(Effect.flatMap(SecretKeys, ({ check })
   Layer.provide(Secrets.Default)
 )
 
-const StopTimeoutLive = Layer.effect(StopTimeout, Effect.map(Shutdown, ({ over }) => over(shares.database)))
+const StopTimesLive = Layer.effect(
+  StopTimes,
+  Effect.map(Shutdown, ({ over }) => ({ connections: over(shares.connections), server: over(shares.database) }))
+)
 
 /** The whole platform in one process, on a driver of machines: database, services, HTTP and MCP. */
 export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings | Shutdown>) =>
@@ -39,7 +42,8 @@ export const platformOn = <E>(machines: Layer.Layer<Machines, E, CurrentSettings
     Layer.provideMerge(ServicesLive),
     Layer.provideMerge(machines),
     Layer.provideMerge(AdmissionLive),
-    Layer.provide(Layer.provide(SqlLive, StopTimeoutLive)),
+    closesBy(shares.services),
+    Layer.provide(Layer.provide(SqlLive, StopTimesLive)),
     Layer.provideMerge(Shutdown.Default),
     Layer.provideMerge(TelemetryLive),
     Layer.provideMerge(LoggingLive)

@@ -5,7 +5,7 @@ import { closeInherited } from "#src/shared/inherited-descriptors.ts"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Cause, Effect, Exit, identity, Layer } from "effect"
 import * as fs from "node:fs"
 
 /** Node's channel to a process that forked us, and V8's logs (`--prof`, `--perf-prof`), named with our process id. */
@@ -40,7 +40,13 @@ const closeTerminal = () => {
   }
 }
 
+const stopUnusedDatabase = Effect.flatMap(
+  Effect.promise(() => import("#src/UnusedDatabase.ts")),
+  ({ stopUnusedDatabase }) => stopUnusedDatabase
+)
+
 run(process.argv).pipe(
+  process.argv[2] === "serve" ? Effect.onInterrupt(() => stopUnusedDatabase) : identity,
   Effect.provide(Layer.merge(NodeContext.layer, FetchHttpClient.layer)),
   NodeRuntime.runMain({
     disablePrettyLogger: true,

@@ -128,10 +128,16 @@ export const acquire = (cluster: Cluster, { exclusive, settings }: GuardOptions)
     )
   )
 
-/** The last process stops the server: the exclusive lock proves that no other process uses it. */
+/**
+ * The last process stops the server: the exclusive lock proves that no other process uses it. One that can't be asked is
+ * stopped, too: others start it again.
+ */
 export const release = (cluster: Cluster, { client }: Guard) =>
   query(client, "SELECT pg_advisory_unlock_shared($1)", [using]).pipe(
     Effect.andThen(callLock(client, "pg_try_advisory_lock", using)),
+    Effect.interruptible,
+    Effect.timeoutTo({ duration: "500 millis", onSuccess: (isLast) => isLast, onTimeout: () => true }),
+    Effect.orElseSucceed(() => true),
     Effect.flatMap((isLast) => isLast ? stop(cluster) : Effect.void),
     Effect.ignore,
     Effect.andThen(close(client))

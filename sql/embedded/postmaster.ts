@@ -1,11 +1,12 @@
-import { Context, Effect, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { dirname, join } from "node:path"
 import { type Cluster, command, port } from "./cluster.ts"
 import { DatabaseError } from "./DatabaseError.ts"
+import { StopTimes } from "./stop-times.ts"
 
-const pidFile = ({ directory }: Cluster) => join(directory, "data", "postmaster.pid")
+const pidFile = ({ directory }: Pick<Cluster, "directory">) => join(directory, "data", "postmaster.pid")
 
 const alive = (pid: number) => {
   try {
@@ -25,7 +26,7 @@ const isPostgres = (pid: number) => {
   }
 }
 
-const readPid = (cluster: Cluster): number | undefined => {
+const readPid = (cluster: Pick<Cluster, "directory">): number | undefined => {
   try {
     const pid = Number.parseInt(fs.readFileSync(pidFile(cluster), "utf8"), 10)
     return pid > 0 ? pid : undefined
@@ -35,7 +36,7 @@ const readPid = (cluster: Cluster): number | undefined => {
 }
 
 /** The running server's process id, or undefined when none runs on these files. */
-const postmaster = (cluster: Cluster): number | undefined => {
+export const postmaster = (cluster: Pick<Cluster, "directory">): number | undefined => {
   const pid = readPid(cluster)
   return pid !== undefined && alive(pid) && isPostgres(pid) ? pid : undefined
 }
@@ -116,11 +117,6 @@ const signal = (pid: number, name: NodeJS.Signals) =>
     }
   })
 
-/** Completes when the timeout of a fast shutdown is over; the process may set a shorter one. */
-export class StopTimeout extends Context.Reference<StopTimeout>()("sql/StopTimeout", {
-  defaultValue: (): Effect.Effect<void> => Effect.sleep("20 seconds")
-}) {}
-
 /**
  * A fast shutdown (SIGINT: connections are closed); after that an immediate one, which the next start recovers from.
  */
@@ -134,7 +130,7 @@ export const stop = Effect.fn("Embedded.stop")(function*(cluster: Cluster) {
   )
   yield* signal(pid, "SIGINT")
   yield* ended.pipe(
-    Effect.raceFirst(Effect.andThen(Effect.interruptible(yield* StopTimeout), Effect.fail("running" as const))),
+    Effect.raceFirst(Effect.andThen(Effect.interruptible((yield* StopTimes).server), Effect.fail("running" as const))),
     Effect.catchAll(() => Effect.andThen(signal(pid, "SIGQUIT"), Effect.timeoutOption(ended, "5 seconds"))),
     Effect.ignore
   )

@@ -4,7 +4,7 @@ import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { mayHappen } from "#src/servers/transitions.ts"
 import { diskFull } from "#src/shared/disk-full.ts"
-import { shares, Shutdown } from "#src/shared/Shutdown.ts"
+import { machinesMost, shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Effect, Option } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -145,10 +145,15 @@ export class Reconciler extends Effect.Service<Reconciler>()("deployments/Reconc
     const stopAll = Effect.fn("Reconciler.stopAll")(function*() {
       yield* stopping.begin
       const running = (yield* machines.list()).filter(({ status }) => status === "running")
-      const graceSeconds = (yield* shutdown.remaining(shares.machines)) / 1000
+      const graceSeconds = (yield* shutdown.remaining(shares.machines, machinesMost)) / 1000
+      // Somebody else may be about to stop it, with more patience.
+      const end = (name: string) =>
+        Effect.flatMap(
+          shutdown.within(shares.machines, machines.stop(name, graceSeconds), machinesMost),
+          (inTime) => inTime ? Effect.void : machines.stop(name, 0)
+        )
       const stop = (name: string) =>
-        shutdown.within(shares.output, launch.stop(name, graceSeconds)).pipe(
-          Effect.flatMap((inTime) => inTime ? Effect.void : machines.stop(name, 0)),
+        Effect.zipRight(end(name), shutdown.within(shares.output, launch.stop(name, 0))).pipe(
           Effect.catchAll((error) => Effect.logWarning(`${name} can't be stopped`, error))
         )
       yield* Effect.forEach(running, ({ name }) => stop(name), { concurrency: "unbounded", discard: true })

@@ -45,12 +45,17 @@ const make = Effect.gen(function*() {
       Effect.zipRight(checkName("start", name), locked(name)(Effect.uninterruptible(lifecycle.start(host, name))))
     ),
     stop: Effect.fn("Sandbox.stop")((name, graceSeconds = 10) =>
-      goodName(name) ? locked(name)(lifecycle.stop(host, name, graceSeconds)) : Effect.void
+      goodName(name)
+        ? Effect.zipRight(
+          graceSeconds > 0 ? Effect.void : lifecycle.killNow(host, name),
+          locked(name)(lifecycle.stop(host, name, graceSeconds))
+        )
+        : Effect.void
     ),
     destroy: Effect.fn("Sandbox.destroy")((name) =>
       goodName(name)
         ? Effect.zipRight(
-          lifecycle.destroyNow(host, name),
+          lifecycle.killNow(host, name),
           locked(name)(Effect.uninterruptible(lifecycle.destroy(host, name)))
         )
         : Effect.void

@@ -204,9 +204,9 @@ export const stop = (host: Host, name: string, graceSeconds: number) =>
 
 /**
  * Kills without the machine's lock: a stop's grace period must not delay it. Whoever holds the lock may remove the machine
- * meanwhile, so that a failure here says nothing: `destroy`, with the lock, does the same again.
+ * meanwhile, so that a failure here says nothing: whoever calls it does the same again with the lock.
  */
-export const destroyNow = (host: Host, name: string) => Effect.ignore(kill(host, name))
+export const killNow = (host: Host, name: string) => Effect.ignore(kill(host, name))
 
 export const destroy = (host: Host, name: string) =>
   kill(host, name).pipe(
