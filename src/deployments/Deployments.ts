@@ -8,6 +8,7 @@ import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
 import { type Report } from "#src/shared/progress.ts"
+import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option, Stream, Struct } from "effect"
 import { awaitingEnd } from "./await-end.ts"
@@ -53,6 +54,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const watch = yield* Watch
     const { told } = yield* RoomWaits
     const uploads = yield* UploadedImages
+    const { reaches } = yield* Shutdown
     const begin = yield* makeBegin
     const keptDigest = yield* makeKeptDigest
 
@@ -172,7 +174,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       )
 
     const asItIs = (id: string) => Effect.flatMap(visible(id), whole)
-    const awaitEnd = awaitingEnd({ follow, logs, now: asItIs })
+    const awaitEnd = awaitingEnd({ ending: reaches(shares.answers), follow, logs, now: asItIs })
 
     /** Ends a deployment before it serves; the version that serves goes on. */
     const cancel = Effect.fn("Deployments.cancel")(function*(serverId: string, id: string) {

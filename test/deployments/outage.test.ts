@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { beforeAll, expect, it } from "vitest"
 import { useBerth } from "../support/Berth.ts"
@@ -55,4 +56,18 @@ describeLong("a database that is away in the middle of traffic and of a deployme
     },
     90_000
   )
+
+  it("answers who waits for a deployment with how it ended", async () => {
+    const server = await used.owner.server((await used.owner.project()).id)
+    const imageUri = await Effect.runPromise(sessionImage("waited for", { pause: 2 }))
+    const waiting = used.owner.post(`/v1/servers/${server.id}/deploy`, { imageUri })
+    await untilTrue(async () => {
+      const [row] = await runSql(berth.databaseUrl, "SELECT stage FROM deployments WHERE server_id = $1", [server.id])
+      return row?.["stage"] === "checking"
+    })
+    await proxy.cut()
+    await setTimeout(1_500)
+    await proxy.mend()
+    expect(await waiting).toMatchObject({ status: 201, body: { data: { status: "running" } } })
+  }, 60_000)
 }, missingForApps)

@@ -4,8 +4,8 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { appImage, missingForApps } from "../deployments/support/app-image.ts"
-import { type Account, dataOf, signUp } from "../support/account.ts"
+import { appImage, type Behaviour, missingForApps } from "../deployments/support/app-image.ts"
+import { type Account, dataOf, type Listed, signUp } from "../support/account.ts"
 import { send } from "../support/http.ts"
 import { describeLong, full, itLong, long } from "../support/needs.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
@@ -35,18 +35,24 @@ describeLong(
     const base = () => `http://127.0.0.1:${place.port}`
     const request: Account["berth"]["request"] = (method, path, sent) => send(base(), method, path, sent)
 
-    const start = async (seconds: number) => {
+    const stubborn = async (seconds: number) => {
       program = run(place, command, { SHUTDOWN_SECONDS: String(seconds) })
       await program.printed(/Berth is ready/)
       const owner = await signUp({ databaseUrl: "", request }, "free")
       const server = await owner.server((await owner.project()).id)
-      const imageUri = await Effect.runPromise(appImage("stubborn"))
-      const deployed = await owner.post(`/v1/servers/${server.id}/deploy`, { imageUri })
-      expect(deployed.body).toMatchObject({ data: { status: "running" } })
+      const deploy = async (image: Behaviour) =>
+        owner.post(`/v1/servers/${server.id}/deploy`, { imageUri: await Effect.runPromise(appImage(image)) })
+      expect((await deploy("stubborn")).body).toMatchObject({ data: { status: "running" } })
       const { accessToken } = dataOf(
         await owner.post<{ data: { accessToken: string } }>(`/v1/servers/${server.id}/test-token`, undefined)
       )
-      hanging = request("GET", `/s/${server.slug}/hang`, { token: accessToken }).catch(() => "cut")
+      const hang = () => request("GET", `/s/${server.slug}/hang`, { token: accessToken }).catch(() => "cut")
+      return { owner, deploy, hang, server }
+    }
+
+    const start = async (seconds: number) => {
+      const { hang, owner } = await stubborn(seconds)
+      hanging = hang()
       await setTimeout(300)
       await owner.delete(`/v1/projects/none`)
     }
@@ -66,6 +72,47 @@ describeLong(
       expect(await hanging).toMatchObject({ status: 502 })
       expect(traces(place.home)).toEqual(nothing)
       expect(program.output()).toMatch(/waiting for one request under way, 3 seconds at most/)
+    }, 90_000)
+
+    it("gives the machine a quarter of the time, where no request is under way", async () => {
+      place = await anotherHome(built)
+      await stubborn(20)
+      const ended = program.end("SIGTERM")
+      const seconds = await took(() =>
+        expect.poll(() => traces(place.home).machines, { timeout: 20_000, interval: 50 }).toEqual([])
+      )
+      expect(seconds).toBeGreaterThan(4.5)
+      expect(seconds).toBeLessThan(12)
+      expect(await ended, program.output()).toEqual({ code: 0, signal: null })
+      expect(traces(place.home)).toEqual(nothing)
+    }, 90_000)
+
+    it("ends one that drains, too, and answers who waits for a deployment with it as it is", async () => {
+      place = await anotherHome(built)
+      const { deploy, hang, owner, server } = await stubborn(10)
+      hanging = hang()
+      await setTimeout(300)
+      expect((await deploy("healthy")).body).toMatchObject({ data: { status: "running" } })
+      const waiting = deploy("silent")
+      const newest = async () =>
+        (await owner.get<Listed<{ status: string }>>(`/v1/servers/${server.id}/deployments`)).body.data[0]
+      await expect.poll(newest, { timeout: 20_000 }).toMatchObject({ status: "building" })
+      expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null })
+      expect(await waiting).toMatchObject({ status: 201, body: { data: { status: "building" } } })
+      expect(traces(place.home)).toEqual(nothing)
+    }, 90_000)
+
+    it("leaves no database that a killed one had left, however soon a start is ended", async () => {
+      place = await anotherHome(built)
+      program = run(place, command)
+      await program.printed(/Berth is ready/)
+      await program.end("SIGKILL")
+      expect(traces(place.home)).not.toEqual(nothing)
+      const tell = "setInterval(() => process.listenerCount('SIGTERM') > 1 && console.log('takes signals'), 5).unref()"
+      program = run(place, ["node", "--import", `data:text/javascript,${tell}`, ...command.slice(1)])
+      await program.printed(/takes signals/)
+      expect(await program.end("SIGTERM"), program.output()).toEqual({ code: 0, signal: null })
+      expect(traces(place.home)).toEqual(nothing)
     }, 90_000)
 
     it("is hurried by a second signal that is no echo of the first, and leaves nothing either", async () => {
