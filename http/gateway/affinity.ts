@@ -22,7 +22,7 @@ const routeToMark = (route: Route, mark: Mark | undefined): Route | undefined =>
   )
   if (found === undefined) return undefined
   const { deploymentId, host, machine } = found
-  return { ...route, mark, activeDeploymentId: deploymentId, host, machine, asleep: false }
+  return { ...route, mark, activeDeploymentId: deploymentId, host, machine, asleep: false, wakeRetrySeconds: 0 }
 }
 
 /** A machine that this gateway has not heard of yet: another one may have handed the session out just now. */

@@ -1,6 +1,6 @@
 import { addressOf } from "#http/callers/address.ts"
 import { type ClientResponse } from "#http/connection/client-response.ts"
-import { type Route } from "#src/routing/Route.ts"
+import { isPausing, type Route } from "#src/routing/Route.ts"
 import { type Wakes, type Woken } from "#src/routing/Wakes.ts"
 import { addressBucket } from "#src/shared/client-address.ts"
 import { type RateLimit } from "#src/shared/RateLimit.ts"
@@ -25,12 +25,12 @@ const answerOf = (woken: Exclude<Woken, { _tag: "Awake" }>): Answer => {
       return notRunning(woken.route)
     case "Failed":
       return unavailable(
-        `The server was asleep and could not be woken: ${woken.problem}. Its owner finds more in its log`,
+        `The server could not be started: ${woken.problem}. Its owner finds more in its log`,
         woken.retryAfterSeconds
       )
     case "Pausing":
       return unavailable(
-        "The server has ended several times in a row, and is started again shortly; its owner finds why in its log",
+        "The server hangs, or has ended several times in a row, and is started again shortly; its owner finds why in its log",
         woken.retryAfterSeconds
       )
     case "Crowded":
@@ -52,9 +52,11 @@ interface WakerOptions {
   readonly inFlight: RequestsInFlight
 }
 
-/** Whether requests wait for its machine: the server sleeps, or is meant to run while none is there. */
-export const isAway = ({ activeDeploymentId, asleep, machine, status }: Route) =>
-  asleep || machine === undefined && status === "running" && activeDeploymentId !== null
+/** Whether requests wait for its machine, or are told to come again: the server sleeps, or none is there that answers. */
+export const isAway = (route: Route) => {
+  const { activeDeploymentId, asleep, machine, status } = route
+  return asleep || isPausing(route) || machine === undefined && status === "running" && activeDeploymentId !== null
+}
 
 /**
  * Holds an admitted request whose server sleeps, or has lost its machine, until it runs. Nothing of its body is read meanwhile, so that the

@@ -12,8 +12,8 @@ export interface Liveness {
 /** Probes in a row without any answer after which a machine counts as dead: one may meet a busy moment. */
 export const mostSilent = 3
 
-const pause = 10_000
-const jitter = 5_000
+const pause = 3_000
+const jitter = 1_000
 
 /** `random` is from 0 to 1: machines that were started together are not asked together. */
 export const watchedFrom = (now: number, random: number): Liveness => ({
@@ -44,3 +44,6 @@ export const probed = (
 }
 
 export const isDead = ({ silent }: Liveness) => silent >= mostSilent
+
+/** Whether it is asked a last time, and nobody is sent there meanwhile. */
+export const isDoubtful = ({ silent }: Liveness) => silent === mostSilent - 1

@@ -63,3 +63,8 @@ export interface Route extends Omit<RouteRow, "draining"> {
 
 /** Whether its owner stopped it: its machine may be there still, and ends. */
 export const isOff = ({ asleep, status }: Pick<Route, "asleep" | "status">) => status === "stopped" && !asleep
+
+/** Whether nobody waits for it: its machine hangs and is about to be ended, or has ended several times in a row. */
+export const isPausing = (
+  { asleep, status, wakeRetrySeconds }: Pick<Route, "asleep" | "status" | "wakeRetrySeconds">
+) => !asleep && status === "running" && wakeRetrySeconds > 0

@@ -1,6 +1,6 @@
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Effect, Runtime } from "effect"
-import { isOff, type Mark, type Route } from "./Route.ts"
+import { isOff, isPausing, type Mark, type Route } from "./Route.ts"
 import { Routes } from "./Routes.ts"
 import { ServerUse } from "./ServerUse.ts"
 import { ServerUseRepo } from "./ServerUseRepo.ts"
@@ -15,7 +15,7 @@ export type Woken =
   | { readonly _tag: "Gone" }
   /** It could not be started. `problem` is a sentence without its full stop. */
   | { readonly _tag: "Failed"; readonly problem: string; readonly retryAfterSeconds: number }
-  /** Its machine has ended so often that it is started again only then. */
+  /** Its machine hangs, or has ended so often that it is started again only then. */
   | { readonly _tag: "Pausing"; readonly retryAfterSeconds: number }
   /** So many wait that this one is not kept. */
   | { readonly _tag: "Crowded" }
@@ -47,9 +47,6 @@ interface Lost {
 const isUnnoticed = ({ machine, mark, status }: Route, lost: Lost) =>
   status === "running" && mark?.version === lost.mark?.version && mark?.run === lost.mark?.run &&
   performance.now() - lost.since < (machine === undefined ? noticedWithinMillis : endsWithinMillis)
-
-const isPausing = ({ machine, status, wakeRetrySeconds }: Route) =>
-  machine === undefined && status === "running" && wakeRetrySeconds > 0
 
 const outcomeOf = (route: Route | undefined, lost?: Lost): Woken | undefined => {
   if (route === undefined) return { _tag: "Gone" }

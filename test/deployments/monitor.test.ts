@@ -40,7 +40,16 @@ describe("the monitor", () => {
     const one = await sleeper(berth, machines, { autoStopSeconds: null })
     await look()
     machines.conduct = { delay: 0, listener: healthy }
-    await askThrice(one.machine, 5_300)
+    // Beyond its health check's time.
+    berth.advance(40_000)
+    await look()
+    // While it is asked for the last time nobody waits.
+    const doubtful = "SELECT id FROM servers WHERE id = $1 AND wake_retry_at > now()"
+    await expect.poll(() => runSql(berth.databaseUrl, doubtful, [one.server.id]), { timeout: 12_000 }).toHaveLength(1)
+    const early = await one.ask()
+    expect(early.status).toBe(503)
+    expect(Number(early.headers.get("retry-after"))).toBeGreaterThan(0)
+    expect(early.body).toMatchObject({ error: { message: expect.stringContaining("is started again shortly") } })
     await startedAgain(one.machine, 1)
     expect((await one.ask()).status).toBe(200)
     const messages = await one.messages()
