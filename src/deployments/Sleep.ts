@@ -7,7 +7,7 @@ import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { Clock, Duration, Effect, FiberMap, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
-import { exitWords } from "./exit-words.ts"
+import { exitWords, killed } from "./exit-words.ts"
 import { countWake } from "./fleet-metrics.ts"
 import { FleetRepo } from "./FleetRepo.ts"
 import { Launch } from "./Launch.ts"
@@ -94,6 +94,13 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
         : "its machine can't be started"
     })
 
+    /** Whether something else ended it: then it is started again at once, like one that crashed for the first time. */
+    const wasKilled = (machine: string) =>
+      Effect.match(machines.inspect(machine), {
+        onFailure: () => false,
+        onSuccess: (state) => state?.status === "exited" && (state.exitCode === null || state.exitCode === killed)
+      })
+
     const failed = Effect.fn("Sleep.failed")(
       function*(server: ServerRow, { id }: DeploymentRow, error: { readonly message: string }) {
         const reason = orDiskFull(error.message)
@@ -129,7 +136,10 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
       if (yield* launch.lacksImage(deployment)) {
         return yield* Effect.asVoid(states.apply(serverId, server.generation, "wokeWithoutImage"))
       }
-      yield* Effect.catchAll(started(server, deployment), (error) => failed(server, deployment, error))
+      yield* started(server, deployment).pipe(
+        Effect.retry({ times: server.wakeFailures === 0 ? 1 : 0, while: () => wasKilled(deployment.id) }),
+        Effect.catchAll((error) => failed(server, deployment, error))
+      )
     })
 
     /** Wakes a server that sleeps, once for all who ask. */

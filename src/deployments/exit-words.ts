@@ -1,7 +1,7 @@
 import { constants } from "node:os"
 
 /** SIGKILL, by a shell's count. A cgroup sends it, and where there is none the keeper of the machine. */
-const killed = 137
+export const killed = 137
 
 const signals = Object.entries(constants.signals)
 

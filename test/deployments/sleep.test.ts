@@ -265,7 +265,7 @@ describe("a server that can't be woken", () => {
       expect(status).toBe(503)
       expect(headers.get("retry-after")).toMatch(/^\d+$/)
       expect(body).toMatchObject({
-        error: { message: expect.stringContaining("could not be woken: it exited with code 3 before it was healthy") }
+        error: { message: expect.stringContaining("could not be started: it exited with code 3 before it was healthy") }
       })
     }
     expect((await one.ask()).status).toBe(503)
@@ -283,6 +283,18 @@ describe("a server that can't be woken", () => {
     const started = await one.owner.request("POST", `/v1/servers/${one.server.id}/start`)
     expect(started.body).toMatchObject({ data: { status: "running" } })
     await expect.poll(async () => (await one.ask()).status).toBe(200)
+  })
+
+  it("waits on where its machine was killed while it woke", async () => {
+    const one = await sleeper(berth, machines)
+    await one.fallAsleep()
+    machines.conduct = { delay: 60_000, listener: healthy }
+    const asking = one.ask()
+    await expect.poll(() => machines.statusOf(one.machine)).toBe("running")
+    machines.conduct = { delay: 0, listener: healthy }
+    machines.end(one.machine, 137)
+    expect((await asking).status).toBe(200)
+    expect(machines.starts.filter((name) => name === one.machine)).toHaveLength(2)
   })
 
   it("runs again by the first request after its cause is gone", async () => {
