@@ -58,6 +58,7 @@ import grantsOfComposites from "./migrations/0055_grants_of_composites.ts"
 import guestRequests from "./migrations/0060_guest_requests.ts"
 import hubAccountDays from "./migrations/0062_hub_account_days.ts"
 import machineNode from "./migrations/0064_machine_node.ts"
+import idempotencyHosts from "./migrations/0065_idempotency_hosts.ts"
 import romanisedNames from "./migrations/0066_romanised_names.ts"
 
 /**
@@ -123,5 +124,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0060_guest_requests": guestRequests,
   "0062_hub_account_days": hubAccountDays,
   "0064_machine_node": machineNode,
+  "0065_idempotency_hosts": idempotencyHosts,
   "0066_romanised_names": romanisedNames
 }

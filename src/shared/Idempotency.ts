@@ -1,4 +1,4 @@
-import { Context, Effect, Option, Schema } from "effect"
+import { type Cause, Context, Effect, Option, Schema } from "effect"
 import { failsWith, Invalid } from "./Failure.ts"
 import { IdempotencyRepo } from "./IdempotencyRepo.ts"
 import { sealedColumn } from "./sealed-column.ts"
@@ -7,6 +7,9 @@ import { Secrets } from "./Secrets.ts"
 export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", {}, failsWith(409)) {
   override get message() {
     return "The first request with this Idempotency-Key is still running"
+  }
+  get retryAfter() {
+    return 1
   }
 }
 
@@ -40,6 +43,11 @@ export class IdempotentRun extends Context.Reference<IdempotentRun>()("shared/Id
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)
 
+/** What was done is answered also where the database is away just then, and can't keep the answer. */
+const orKept = Effect.catchAllCause((cause: Cause.Cause<unknown>) =>
+  Effect.logWarning("The answer to a request with an Idempotency-Key was not kept", cause)
+)
+
 /** Replaces the account id of a caller without an account. */
 export const signUp = "sign-up"
 
@@ -47,7 +55,7 @@ const isKey = (key: string) => /^[\x21-\x7e]{1,255}$/.test(key)
 
 /**
  * `Idempotency-Key`: the same key and request within 24 hours get the first response again; another request with the
- * key is 422, a repeat while the first still runs is 409. Only successes are stored: after a failure the caller may
+ * key is 422, a repeat while the first still runs is 409; one whose process was killed runs anew. Only successes are stored: after a failure the caller may
  * retry. Responses can hold secrets shown once, so they are sealed, and replayed only to the same `holder`
  * (credential): another credential of the account may have fewer rights. Of the request only a fingerprint is stored,
  * since it may hold secrets that could be guessed from a plain hash. A sign-up uses `signUp` as its account.
@@ -80,19 +88,21 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
         if (row.sealedResponse === null) return yield* new StillRunning()
         return yield* Effect.orDie(Effect.flatMap(secrets.open(row.sealedResponse, context), decode))
       }
+      const { checkpoint, hostSession } = acquired.value
+      const held = { accountId, key, hostSession }
       // A request's middleware is uninterruptible, and fibers that it forks inherit that.
-      const keepAlive = Effect.interruptible(Effect.forever(Effect.delay(repo.renew(accountId, key), "20 seconds")))
+      const keepAlive = Effect.interruptible(Effect.forever(Effect.delay(repo.renew(held), "20 seconds")))
       const checkpointed = {
-        recovered: Option.fromNullable(acquired.value.checkpoint),
-        checkpoint: (text: string) => repo.checkpoint(accountId, key, text)
+        recovered: Option.fromNullable(checkpoint),
+        checkpoint: (text: string) => repo.checkpoint(held, text)
       }
       const settled = Effect.provideService(run, IdempotentRun, checkpointed).pipe(
         Effect.tap((response) =>
           response.status < 300
-            ? Effect.flatMap(secrets.seal(encode(response), context), (sealed) => repo.finish(accountId, key, sealed))
-            : repo.release(accountId, key)
+            ? Effect.flatMap(secrets.seal(encode(response), context), (sealed) => orKept(repo.finish(held, sealed)))
+            : repo.release(held)
         ),
-        Effect.tapErrorCause(() => repo.release(accountId, key)),
+        Effect.tapErrorCause(() => repo.release(held)),
         Effect.raceFirst(keepAlive)
       )
       // The work goes on when the caller disconnects: its retry must find the response.

@@ -8,7 +8,17 @@ const Row = Schema.Struct({
   sealedResponse: Schema.NullOr(Schema.String)
 })
 
-const Acquired = Schema.Struct({ checkpoint: Schema.NullOr(Schema.String) })
+const Acquired = Schema.Struct({
+  checkpoint: Schema.NullOr(Schema.String),
+  /** The host whose process runs it; null where none has a lease. */
+  hostSession: Schema.NullOr(Schema.String)
+})
+
+/** A key that a process has the lock of. */
+interface Held extends Pick<typeof Acquired.Type, "hostSession"> {
+  readonly accountId: string
+  readonly key: string
+}
 
 /** How long a key stays locked without renewal, and how long its response is kept. */
 const lockDuration = "60 seconds"
@@ -19,44 +29,48 @@ export class IdempotencyRepo extends Effect.Service<IdempotencyRepo>()("shared/I
     const sql = yield* SqlClient.SqlClient
     const byKey = (accountId: string, key: string) => sql`account_id = ${accountId} AND key = ${key}`
 
-    // Succeeds for a new key, for an expired response, or when the lock's owner died before there was a response.
+    /** Unless another host has taken over, and with it the key. */
+    const byHeld = ({ accountId, hostSession, key }: Held) =>
+      sql`${byKey(accountId, key)} AND host_session IS NOT DISTINCT FROM ${hostSession}`
+
+    // Succeeds for a new key, for an expired response, or when the lock's owner died before there was a response: then
+    // its host's lease is gone (docs/decisions/host-lease.md), or the lock was not renewed.
     const acquire = (accountId: string, key: string, hash: Uint8Array) =>
-      sql`INSERT INTO idempotency_keys (account_id, key, request_hash, locked_until)
-          VALUES (${accountId}, ${key}, ${hash}, now() + ${lockDuration}::interval)
+      sql`INSERT INTO idempotency_keys (account_id, key, request_hash, locked_until, host_session)
+          VALUES (${accountId}, ${key}, ${hash}, now() + ${lockDuration}::interval, (SELECT session FROM hosts LIMIT 1))
           ON CONFLICT (account_id, key) DO UPDATE
             SET request_hash = excluded.request_hash, locked_until = excluded.locked_until,
-                sealed_response = NULL, created_at = now(), checkpoint = CASE
+                host_session = excluded.host_session, sealed_response = NULL, created_at = now(), checkpoint = CASE
                   WHEN idempotency_keys.created_at < now() - ${retention}::interval THEN NULL
                   ELSE idempotency_keys.checkpoint
                 END
             WHERE idempotency_keys.created_at < now() - ${retention}::interval
-              OR (idempotency_keys.sealed_response IS NULL AND idempotency_keys.locked_until < now()
+              OR (idempotency_keys.sealed_response IS NULL
+                  AND (idempotency_keys.locked_until < now() OR idempotency_keys.host_session IS NOT NULL
+                    AND NOT EXISTS (SELECT 1 FROM hosts WHERE session = idempotency_keys.host_session))
                   AND idempotency_keys.request_hash = excluded.request_hash)
-          RETURNING checkpoint`
+          RETURNING checkpoint, host_session`
 
     return {
       /** The lock of a key, with the checkpoint of a run whose program ended; none when another has the lock. */
       acquire: maybe(Acquired)(acquire),
       /** Call it in the transaction whose commit it tells of. */
-      checkpoint: (accountId: string, key: string, checkpoint: string) =>
-        run(sql`UPDATE idempotency_keys SET checkpoint = ${checkpoint} WHERE ${byKey(accountId, key)}`),
+      checkpoint: (held: Held, checkpoint: string) =>
+        run(sql`UPDATE idempotency_keys SET checkpoint = ${checkpoint} WHERE ${byHeld(held)}`),
       find: maybe(Row)((accountId: string, key: string) =>
         sql`SELECT request_hash, coalesce(locked_until > now(), false) AS locked, sealed_response
             FROM idempotency_keys WHERE ${byKey(accountId, key)}`
       ),
-      renew: (accountId: string, key: string) =>
-        run(sql`UPDATE idempotency_keys SET locked_until = now() + ${lockDuration}::interval
-          WHERE ${byKey(accountId, key)}`),
-      finish: (accountId: string, key: string, sealedResponse: string) =>
+      renew: (held: Held) =>
+        run(sql`UPDATE idempotency_keys SET locked_until = now() + ${lockDuration}::interval WHERE ${byHeld(held)}`),
+      finish: (held: Held, sealedResponse: string) =>
         run(sql`UPDATE idempotency_keys SET sealed_response = ${sealedResponse}, locked_until = NULL
-          WHERE ${byKey(accountId, key)}`),
+          WHERE ${byHeld(held)}`),
       /** After a failure: forgets the key, or unlocks it when something was committed. */
-      release: (accountId: string, key: string) =>
+      release: (held: Held) =>
         run(sql`WITH forgotten AS (
-            DELETE FROM idempotency_keys WHERE ${byKey(accountId, key)} AND checkpoint IS NULL
-          ) UPDATE idempotency_keys SET locked_until = now() WHERE ${
-          byKey(accountId, key)
-        } AND checkpoint IS NOT NULL`),
+            DELETE FROM idempotency_keys WHERE ${byHeld(held)} AND checkpoint IS NULL
+          ) UPDATE idempotency_keys SET locked_until = now() WHERE ${byHeld(held)} AND checkpoint IS NOT NULL`),
       sweep: run(sql`DELETE FROM idempotency_keys WHERE created_at < now() - ${retention}::interval`)
     } as const
   })

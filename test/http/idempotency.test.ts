@@ -62,6 +62,26 @@ describe("Idempotency-Key", () => {
     expect(shown(await post(owner, servers(), key, { name: "Slow" }))).toEqual(shown(answer))
   })
 
+  it("whose first request ended with its process runs at once; while that one lives it is 409 with Retry-After", async () => {
+    const key = randomUUID()
+    const first = await post(owner, servers(), key, { name: "Cut off" })
+    expect(first.status).toBe(201)
+    const underWay = (session: string) =>
+      runSql(
+        berth.databaseUrl,
+        `UPDATE idempotency_keys SET sealed_response = NULL, locked_until = now() + interval '1 minute',
+           host_session = ${session} WHERE key LIKE '%' || $1`,
+        [key]
+      )
+    await underWay("(SELECT session FROM hosts)")
+    const early = await post(owner, servers(), key, { name: "Cut off" })
+    expect([early.status, early.body, early.headers.get("retry-after")]).toEqual([409, failure("CONFLICT"), "1"])
+    await underWay("'a session whose lease is gone'")
+    const again = await post(owner, servers(), key, { name: "Cut off" })
+    expect(again.status).toBe(201)
+    expect(shown(await post(owner, servers(), key, { name: "Cut off" }))).toEqual(shown(again))
+  })
+
   it("is answered although the first caller hung up", async () => {
     const key = randomUUID()
     const release = await holdAccount()
