@@ -18,7 +18,7 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
   effect: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const secrets = yield* Secrets
-    const { keyId: current, keySource } = secrets
+    const { isNew, keyId: current, keySource } = secrets
 
     const rows = many(Row)(() => sql`SELECT key_id, proof FROM secret_keys ORDER BY added_at FOR UPDATE`)
     const sealing = many(Sealing)(() =>
@@ -27,8 +27,9 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
 
     const wrongKey = (keyId: string) =>
       new SettingError({
-        message: `Stored secrets are sealed with the key ${keyId}, but ${keySource} is the key ${current}: ` +
-          `set SECRET_KEY to the key ${keyId}, or SECRET_KEY_PREVIOUS to it beside the new one`
+        message: `Stored secrets are sealed with the key ${keyId}, but ${
+          isNew ? `${keySource} is missing` : `${keySource} is the key ${current}`
+        }: set SECRET_KEY to the key ${keyId}, or SECRET_KEY_PREVIOUS to it beside the new one`
       })
 
     const prove = Effect.fnUntraced(function*({ keyId, proof }: typeof Row.Type) {
@@ -40,7 +41,7 @@ export class SecretKeys extends Effect.Service<SecretKeys>()("operations/SecretK
     /** Fails unless all stored secrets can be opened; then records the key that seals from now on. */
     const check = Effect.gen(function*() {
       const keys = yield* rows()
-      yield* Effect.forEach(keys, prove, { discard: true })
+      yield* Effect.tapError(Effect.forEach(keys, prove, { discard: true }), () => secrets.forgetNew)
       if (keys.some(({ keyId, proof }) => keyId === current && proof !== null)) return
       const proof = yield* secrets.seal(current, contextOf(current))
       yield* sql`INSERT INTO secret_keys (key_id, proof) VALUES (${current}, ${proof})

@@ -1,7 +1,7 @@
 import { parseSecretKey } from "#src/config/secret-key.ts"
 import { CurrentSettings, SettingError } from "#src/config/Settings.ts"
 import { Data, Effect, Option, Redacted } from "effect"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import * as envelope from "./encryption.ts"
 import { makeKeyOnce } from "./write-once.ts"
@@ -27,14 +27,14 @@ const keyFile = (home: string) => join(home, "secret.key")
 /** The key below the home: made if absent when it is the one that seals, else read if it exists. */
 const fromHome = Effect.fn("Secrets.fromHome")(function*(home: string, make: boolean) {
   const path = keyFile(home)
-  const text = yield* Effect.try({
-    try: () => {
-      if (make) makeKeyOnce(path)
-      return existsSync(path) ? Option.some(readFileSync(path, "utf8")) : Option.none()
-    },
+  const { isNew, text } = yield* Effect.try({
+    try: () => ({
+      isNew: make && makeKeyOnce(path),
+      text: existsSync(path) ? Option.some(readFileSync(path, "utf8")) : Option.none()
+    }),
     catch: (cause) => new SettingError({ message: `The secret key ${path} can't be used: ${cause}` })
   })
-  return yield* Effect.transposeOption(Option.map(text, (text) => keyFrom(path, text)))
+  return { isNew, key: yield* Effect.transposeOption(Option.map(text, (text) => keyFrom(path, text))) }
 })
 
 const corrupt = new SecretError({
@@ -52,7 +52,7 @@ export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
     const configured = yield* fromSetting("SECRET_KEY", settings.secretKey)
     const previous = yield* fromSetting("SECRET_KEY_PREVIOUS", settings.secretKeyPrevious)
     // A key made before SECRET_KEY was set still opens what it sealed.
-    const generated = yield* fromHome(settings.home, Option.isNone(configured))
+    const { isNew, key: generated } = yield* fromHome(settings.home, Option.isNone(configured))
     const current = Option.getOrThrow(Option.orElse(configured, () => generated))
     const keys = new Map([previous, generated, configured].flatMap(Option.toArray).map((key) => [key.id, key]))
 
@@ -74,6 +74,10 @@ export class Secrets extends Effect.Service<Secrets>()("shared/Secrets", {
       keyId: current.id,
       /** Where that key comes from: the setting, or the file below the home. */
       keySource: Option.isSome(configured) ? "SECRET_KEY" : keyFile(settings.home),
+      /** Whether this process made that key. */
+      isNew,
+      /** Removes the key that this process made, because it can't be used: it has sealed nothing. */
+      forgetNew: Effect.sync(() => isNew && rmSync(keyFile(settings.home), { force: true })),
       /** Every available key, the one that seals first. */
       keyIds: [current.id, ...[...keys.keys()].filter((id) => id !== current.id)],
       /** `context` names the record and the field; the value opens only with it. The result is ASCII text. */

@@ -7,7 +7,7 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import { rmSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseTest, emptyDatabaseUrl } from "../support/Database.ts"
 import { settingsTest, temporaryDirectory } from "../support/Settings.ts"
@@ -54,14 +54,15 @@ describe("a start", () => {
       yield* check(wrong)
     }).pipe(Effect.provide(DatabaseTest)))
 
-  it.effect("whose made key was lost, and made anew, names the file", () =>
+  it.effect("whose made key was lost names the file, and leaves no other key there", () =>
     Effect.gen(function*() {
       const home = temporaryDirectory()
       const file = join(home, "secret.key")
       yield* check({ BERTH_HOME: home })
       yield* check({ BERTH_HOME: home })
       rmSync(file)
-      assert.include((yield* Effect.flip(check({ BERTH_HOME: home }))).message, `but ${file} is the key `)
+      assert.include((yield* Effect.flip(check({ BERTH_HOME: home }))).message, `but ${file} is missing: `)
+      assert.isFalse(existsSync(file))
     }).pipe(Effect.provide(DatabaseTest)))
 
   it.effect("does not trust the id alone: the key must open what the id's key sealed", () =>
