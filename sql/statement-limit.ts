@@ -1,9 +1,9 @@
 import type pg from "pg"
 
-/** The default statement timeout. Longer work uses SET LOCAL statement_timeout in a transaction. */
-export const defaultMillis = 15_000
 /** How much longer to wait, so that the server's own timeout error arrives first. */
-const graceMillis = 2_000
+const graceMillis = 1_000
+/** The default statement timeout: callers wait for 15 seconds. Longer work uses SET LOCAL statement_timeout in a transaction. */
+export const defaultMillis = 15_000 - graceMillis
 
 const limitSet = /^\s*SET LOCAL statement_timeout = '?(\d+)'?/i
 const transactionEnds = /^\s*(COMMIT|ROLLBACK)\s*;?\s*$/i
