@@ -101,7 +101,9 @@ const shown = Effect.fn("cli.shownDryRun")(function*(
     result.structuredContent,
     () => `${outline(rest)}\nwarnings:${told.length === 0 ? " (none)" : told.join("")}`
   )
-  if (refusal !== null) yield* refused({ refusal, suggested: rest.suggested_mappings, program: null }, typed)
+  if (refusal !== null) {
+    yield* refused({ refusal, suggested: rest.suggested_mappings, undecided: [], program: null }, typed)
+  }
 })
 
 const published = Effect.fn("cli.published")(function*(
@@ -177,14 +179,25 @@ export const publishCommand = Command.make(
       const asks = !yes && !json && (yield* (yield* Terminal.Terminal).isTTY)
       const first = asks ? yield* call(given.right, { dryRun: true }) : undefined
       const finding = first === undefined ? undefined : Option.getOrUndefined(findingIn(first))
-      const canAsk = finding !== undefined && Object.keys(finding.suggested).length > 0
-      const taken = canAsk &&
-        (yield* askForMapping(basename(file), { ...finding, leftOut: (finding.leftOut ?? []).map(inOptions) }))
+      const canAsk = finding !== undefined &&
+        (Object.keys(finding.suggested).length > 0 || finding.undecided.length > 0)
+      const taken = canAsk
+        ? yield* askForMapping(basename(file), {
+          ...finding,
+          leftOut: (finding.leftOut ?? []).map(inOptions),
+          refusal: refusalInOptions(finding.refusal ?? "", typed)
+        })
+        : Option.none()
       // What the dry run refuses is refused again: nothing has to be sent for it.
-      if (first !== undefined && !taken && (first.isError === true || typeof finding?.refusal === "string")) {
+      if (
+        first !== undefined && Option.isNone(taken) && (first.isError === true || typeof finding?.refusal === "string")
+      ) {
         return yield* finding === undefined || first.isError === true ? failed(first, typed) : refused(finding, typed)
       }
-      const mappings = taken ? withSuggestion(given.right, finding.suggested) : given.right
+      const mappings = Option.match(taken, {
+        onNone: () => given.right,
+        onSome: (suggested) => withSuggestion(given.right, suggested)
+      })
       yield* published(yield* call(mappings, {}), { ...typed, mappings }, json)
     }).pipe(
       Effect.catchTags({

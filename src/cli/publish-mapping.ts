@@ -2,7 +2,7 @@ import { printable, table } from "#src/cli/mcp/render.ts"
 import { issuesOf } from "#src/format/issues.ts"
 import { didYouMean } from "#src/format/nearest.ts"
 import { shellQuoted } from "#src/format/shell.ts"
-import { Mappings, SourceProgram, SuggestedMappings, Target } from "#src/imports/Mappings.ts"
+import { Mappings, PriceCandidates, SourceProgram, SuggestedMappings, Target } from "#src/imports/Mappings.ts"
 import { DryRun } from "#src/publishing/Publication.ts"
 import { Prompt } from "@effect/cli"
 import { Terminal } from "@effect/platform"
@@ -39,7 +39,11 @@ export const asOptions = (mappings: Mappings) =>
 const Refusal = Schema.parseJson(Schema.Struct({
   error: Schema.Struct({
     message: Schema.String,
-    details: Schema.Struct({ suggested_mappings: SuggestedMappings, source_program: SourceProgram })
+    details: Schema.Struct({
+      suggested_mappings: SuggestedMappings,
+      price_candidates: PriceCandidates,
+      source_program: SourceProgram
+    })
   })
 }))
 const refusalIn = Schema.decodeUnknownOption(Refusal)
@@ -47,6 +51,8 @@ const dryRunIn = Schema.decodeUnknownOption(DryRun)
 
 export interface Finding {
   readonly suggested: Mappings
+  /** Columns of which one may be the price. */
+  readonly undecided: ReadonlyArray<string>
   readonly program: string | null
   /** Why the file can't be published as it is. */
   readonly refusal: string | null
@@ -66,6 +72,7 @@ export const findingIn = ({ content: [first], structuredContent }: CallToolResul
   Option.orElse(
     Option.map(dryRunIn(structuredContent), (run) => ({
       suggested: run.suggested_mappings,
+      undecided: run.price_candidates,
       program: run.source_program,
       refusal: run.refusal,
       leftOut: leftOutOf(run)
@@ -73,6 +80,7 @@ export const findingIn = ({ content: [first], structuredContent }: CallToolResul
     () =>
       Option.map(refusalIn(first?.type === "text" ? first.text : ""), ({ error: { details, message } }) => ({
         suggested: details.suggested_mappings,
+        undecided: details.price_candidates,
         program: details.source_program,
         refusal: message
       }))
@@ -103,18 +111,34 @@ const withEndAsNo = Effect.map(Terminal.Terminal, (terminal) => ({
     ))
 }))
 
-/** Shows a suggestion, and asks whether to take it. */
+const ask = (message: string, initial: boolean) =>
+  Effect.flatMap(
+    withEndAsNo,
+    (terminal) => Effect.provideService(Prompt.confirm({ message, initial }), Terminal.Terminal, terminal)
+  )
+
+/** Asks of each column whether it is the price; none when all answers are no. */
+const askForPrice = Effect.fn("cli.askForPrice")(function*(candidates: ReadonlyArray<string>) {
+  for (const column of candidates) {
+    if (!(yield* ask(`Is ${JSON.stringify(printable(column))} what customers pay?`, false))) continue
+    const others = candidates.filter((other) => other !== column).map((other) => [other, "ignore"] as const)
+    return Option.some<Mappings>({ [column]: "price", ...Object.fromEntries(others) })
+  }
+  return Option.none<Mappings>()
+})
+
+/** Shows a suggestion and what only the owner knows, and asks. None: the answer is no. */
 export const askForMapping = Effect.fn("cli.askForMapping")(
-  function*(file: string, { leftOut = [], program, suggested }: Finding) {
+  function*(file: string, { leftOut = [], program, refusal, suggested, undecided }: Finding) {
     const known = program === null ? "" : ` It looks like an export of ${program}.`
     const rows = Object.entries(suggested).map(([column, target]) => [`  ${printable(column)}`, target])
     yield* Console.error(`${file} has columns that would not be imported.${known}`)
-    yield* Console.error(table(["  COLUMN", "FIELD"], rows))
+    if (rows.length > 0) yield* Console.error(table(["  COLUMN", "FIELD"], rows))
     for (const message of leftOut) yield* Console.error(printable(message))
-    const terminal = yield* withEndAsNo
-    return yield* Prompt.confirm({ message: "Import them as these fields?", initial: true }).pipe(
-      Effect.provideService(Terminal.Terminal, terminal)
-    )
+    if (rows.length > 0 && !(yield* ask("Import them as these fields?", true))) return Option.none<Mappings>()
+    if (undecided.length === 0) return Option.some(suggested)
+    yield* Console.error(printable(refusal ?? ""))
+    return Option.map(yield* askForPrice(undecided), (price) => ({ ...suggested, ...price }))
   }
 )
 

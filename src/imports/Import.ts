@@ -2,7 +2,7 @@ import { failsWith } from "#src/shared/Failure.ts"
 import { Id } from "#src/shared/ids.ts"
 import { optional, Timestamp } from "#src/shared/text.ts"
 import { Schema } from "effect"
-import { type Mappings, SourceProgram, SuggestedMappings } from "./Mappings.ts"
+import { type Mappings, PriceCandidates, SourceProgram, SuggestedMappings } from "./Mappings.ts"
 
 /** A confirmed preview becomes the import with the same id. */
 export const ImportId = Id("ImportId", "Import id, a ULID; the preview's")
@@ -71,6 +71,7 @@ export const Preview = Schema.Struct({
   delimiter: Schema.NullOr(Schema.Literal(",", ";", "\t", "|")),
   unmapped_columns: Schema.Array(Schema.String),
   suggested_mappings: SuggestedMappings,
+  price_candidates: PriceCandidates,
   source_program: SourceProgram,
   summary: Summary
 }).annotations({ title: "ImportPreview" })

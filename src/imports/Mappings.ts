@@ -49,30 +49,31 @@ export const SourceProgram = Schema.NullOr(Schema.String).annotations({
   description: "The program that wrote the file, when its columns tell: Square, Shopify, Toast, …"
 })
 
+export const PriceCandidates = Schema.Array(Schema.String).annotations({
+  description:
+    "Columns of which one may be the price, and none is suggested because they have other prices in the same " +
+    "rows: ask which one customers pay, map it to price and the others to ignore"
+})
+
 export interface Suggestion {
   readonly program: typeof SourceProgram.Type
   readonly mappings: typeof SuggestedMappings.Type
+  readonly undecided: typeof PriceCandidates.Type
 }
-
-/** Whether a target is one without which a catalog is of little use to customers. */
-const isVital = (target: Target) => target === "price" || target === "price_cents" || target === "catalog_items"
-
-/** The column that would be lost although no item has a price, or although the file's items are in it. */
-export const vitalColumn = (suggested: Suggestion["mappings"]) =>
-  Object.entries(suggested).find(([, target]) => isVital(target))
 
 /** The columns of a file don't give what is needed. Details say all of them, and which may be meant. */
 export class ColumnsNotMapped extends Schema.TaggedError<ColumnsNotMapped>()("ColumnsNotMapped", {
   issues: Invalid.fields.issues,
   columns: Schema.Array(Schema.String),
   suggested_mappings: SuggestedMappings,
+  price_candidates: PriceCandidates,
   source_program: SourceProgram
 }, failsWith(422)) {
   override get message() {
     return sentence(this.issues)
   }
   get details() {
-    const { columns, issues, source_program, suggested_mappings } = this
-    return { issues, columns, suggested_mappings, source_program }
+    const { columns, issues, price_candidates, source_program, suggested_mappings } = this
+    return { issues, columns, suggested_mappings, price_candidates, source_program }
   }
 }

@@ -167,6 +167,7 @@ export class Previews extends Effect.Service<Previews>()("imports/Previews", {
           delimiter: result.delimiter,
           unmapped_columns: result.unmapped,
           suggested_mappings: result.suggestion.mappings,
+          price_candidates: result.suggestion.undecided,
           source_program: result.suggestion.program,
           summary
         } satisfies Preview

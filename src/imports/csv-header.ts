@@ -1,5 +1,5 @@
 import { type Columns, columnsOf, mostNamed } from "./columns.ts"
-import { type Delimiter, firstRows } from "./csv-rows.ts"
+import { type Delimiter, firstRows, someRows, type WholeRow } from "./csv-rows.ts"
 import { foreignByName, isCurrencyColumn } from "./currency.ts"
 import { itemFields } from "./fields.ts"
 import { fitOf, plainHeader, priceKind } from "./header-words.ts"
@@ -14,8 +14,8 @@ export interface Header extends Columns {
   readonly row: number
   readonly width: number
   readonly names: ReadonlyArray<string>
-  /** The first rows below it. */
-  readonly samples: ReadonlyArray<ReadonlyArray<string>>
+  /** The first rows below it that have text. */
+  readonly samples: ReadonlyArray<WholeRow>
   readonly decimal: Decimal
   /** The column that says in which currency the prices are. */
   readonly currency: number | undefined
@@ -69,8 +69,8 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
   if (header === undefined) return undefined
   const { cells: names, number } = header
   const columns = columnsOf(names, mappings)
-  const samples = rows.flatMap((row) => row.number > number ? [row.cells] : [])
-  const hasCommas = samples.some((cells) => hasCommaDecimal(cells[columns.byField.get("price") ?? -1] ?? ""))
+  const samples = rows.filter((row) => row.number > number)
+  const hasCommas = samples.some(({ cells }) => hasCommaDecimal(cells[columns.byField.get("price") ?? -1] ?? ""))
   const currency = names.slice(0, mostNamed).findIndex((name, at) => isCurrencyColumn(name) && !columns.ignored.has(at))
   return {
     ...columns,
@@ -88,6 +88,10 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
 }
 
 /** Chooses the delimiter whose header has the most known columns, then the most columns, then the least above it. */
-export const bestHeader = (utf8: Buffer, mappings: Mappings): Header | undefined =>
-  delimiters.flatMap((delimiter) => headerOf(utf8, delimiter, mappings) ?? [])
-    .toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width || a.above - b.above)[0]
+export const bestHeader = (utf8: Buffer, mappings: Mappings): Header | undefined => {
+  const [best] = delimiters.flatMap((delimiter) => headerOf(utf8, delimiter, mappings) ?? [])
+    .toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width || a.above - b.above)
+  if (best === undefined) return undefined
+  const samples = someRows(utf8, best.delimiter).filter(({ cells, number }) => number > best.row && !isBlank(cells))
+  return { ...best, samples }
+}

@@ -5,7 +5,7 @@ export type Delimiter = "," | ";" | "\t" | "|"
 /** A row with its number in a spreadsheet, from 1; broken when its cells can't be separated. */
 export type Row = WholeRow | { readonly number: number; readonly broken: string }
 
-interface WholeRow {
+export interface WholeRow {
   readonly number: number
   readonly cells: ReadonlyArray<string>
 }
@@ -105,6 +105,19 @@ export function* csvRows(utf8: Buffer, delimiter: Delimiter): Generator<Rows, vo
     const message = `has a quote that does not end, or is longer than 64 KiB${rest}`
     yield { rows: [{ number: ++number, broken: message }], end: at }
   }
+}
+
+/** So many rows say what a column holds. */
+const mostSamples = 1000
+
+/** The first rows of a file, without broken ones. */
+export const someRows = (utf8: Buffer, delimiter: Delimiter) => {
+  const some: Array<WholeRow> = []
+  for (const { rows } of csvRows(utf8, delimiter)) {
+    some.push(...rows.filter((row) => "cells" in row))
+    if (some.length >= mostSamples) break
+  }
+  return some
 }
 
 const quote = 0x22

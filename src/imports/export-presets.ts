@@ -10,10 +10,34 @@ export interface ExportPreset {
   readonly fields: Readonly<Partial<Record<ItemField, ReadonlyArray<string>>>>
   /** The column that tells the forms of an item apart. */
   readonly variation?: string
+  /** Columns that are called like a field and hold something else. */
+  readonly others?: ReadonlyArray<string>
 }
 
 /** The most specific first. */
 const presets: ReadonlyArray<ExportPreset> = [
+  {
+    program: "PrestaShop",
+    signatures: [["price tax excluded or price tax included"], ["tax rules id", "wholesale price"]],
+    fields: {
+      name: ["name"],
+      description: ["description", "short description"],
+      price: ["price tax excluded or price tax included", "price tax excluded", "price tax included"],
+      category: ["categories x y z"]
+    }
+  },
+  {
+    program: "Odoo",
+    signatures: [["internal reference", "product type"], ["internal reference", "sales price"], [
+      "default code",
+      "list price"
+    ]],
+    fields: {
+      price: ["sales price", "verkaufspreis", "public price", "list price", "lst price"],
+      category: ["pos category", "pos categories", "website product category", "product category"]
+    },
+    others: ["product type", "detailed type"]
+  },
   {
     program: "Shopify",
     signatures: [["handle", "title", "variant price"], ["url handle", "title", "price"], [
@@ -149,7 +173,7 @@ const presets: ReadonlyArray<ExportPreset> = [
     fields: {
       name: ["service name", "service title"],
       description: ["service description", "description"],
-      price: ["price", "service price", "base price", "retail price", "cost"],
+      price: ["price", "service price", "base price", "retail price"],
       category: ["service category", "category", "category name"]
     }
   }

@@ -20,6 +20,7 @@ const invalid = ({ choice, message, path }: Fault) =>
     issues: [{ path, message }],
     columns: choice.columns,
     suggested_mappings: choice.suggestion.mappings,
+    price_candidates: choice.suggestion.undecided,
     source_program: choice.suggestion.program
   })
 

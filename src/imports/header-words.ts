@@ -1,3 +1,4 @@
+import { isCost } from "./cost-words.ts"
 import { type ItemField } from "./fields.ts"
 
 /** Currency words of a header, which say nothing about the field. */
@@ -52,9 +53,22 @@ const synonyms: Readonly<Record<ItemField, ReadonlyArray<string>>> = {
   price: [
     ...["price", "regular price", "retail price", "base price", "unit price", "list price", "selling price"],
     ...["sell price", "item price", "menu price", "product price", "service price", "variant price", "default price"],
-    ...["standard price", "full price", "starting price", "prices", "preis", "precio", "prix", "prezzo", "preço"],
+    ...[
+      "full price",
+      "starting price",
+      "sales price",
+      "public price",
+      "verkaufspreis",
+      "vk",
+      "prices",
+      "preis",
+      "precio",
+      "prix",
+      "prezzo",
+      "preço"
+    ],
     ...["preco", "prijs", "pris", "cena", "цена", "价格", "価格", "가격", "sale price", "msrp", "rrp", "rate", "fee"],
-    ...["amount", "charge", "cost", "usd", "$", "dollars"]
+    ...["amount", "charge", "usd", "$", "dollars"]
   ],
   price_type: ["price type", "pricing type", "price kind", "pricing model", "price model", "charge type"],
   item_type: ["item type", "item kind", "kind", "kind of item", "offer type"],
@@ -70,11 +84,32 @@ const synonyms: Readonly<Record<ItemField, ReadonlyArray<string>>> = {
 
 /** Words of headers with `price` that hold something else, or a price that customers don't pay. */
 const notThePrice = new Set([
-  ...["type", "kind", "unit", "units", "model", "label", "compare", "cost", "wholesale", "supply", "supplier"],
-  ...["purchase", "date", "starts", "ends", "start", "end", "category", "currency", "id", "tier", "rule", "level"],
+  ...["type", "kind", "unit", "units", "model", "label", "compare", "old", "was", "previous", "show", "streichpreis"],
+  ...[
+    "shipping",
+    "versandpreis",
+    "deposit",
+    "date",
+    "starts",
+    "ends",
+    "start",
+    "end",
+    "category",
+    "currency",
+    "id",
+    "tier",
+    "rule",
+    "level"
+  ],
   ...["visibility", "modifier", "book", "history", "per", "unity", "measure", "tax", "code", "group", "note", "notes"]
 ])
 const priceWords = new Set(["price", "prices", "preis", "precio", "prix", "prezzo", "preço", "preco", "prijs", "цена"])
+/** Words of German and Dutch are joined: `Bruttopreis`, `Verkoopprijs`. */
+const isPriceWord = (word: string) => priceWords.has(word) || /.(?:preis|prijs)$/.test(word)
+
+/** `Price (excl. tax)` is a price; `Price tax rule` and `Tax price code` are none. */
+const withoutTax =
+  /\b(?:tax|vat|mwst|ust|iva|tva|btw) (?:excluded|included|excl|incl|ex|inc|exclusive|inclusive|free)\b|\b(?:excluded|included|excl|incl|excluding|including|ex|inc|exkl|inkl|without|with|before|after|plus|zzgl|sin|con|hors|ht) (?:tax|taxes|vat|mwst|ust|iva|tva|btw)\b/gu
 
 /** Place in the list of the field's synonyms; undefined when the header is none of them. */
 const rankOf = (field: ItemField, plain: string) => {
@@ -89,18 +124,18 @@ const rankOf = (field: ItemField, plain: string) => {
  * (`Price small`, `Online price`) is a price after the synonyms, shorter ones first; none in another currency is.
  */
 export const fitOf = (field: ItemField, plain: string): number | undefined => {
-  if (field === "price" && isForeignMoney(plain)) return undefined
+  if (field === "price" && (isForeignMoney(plain) || isCost(plain))) return undefined
   const rank = rankOf(field, plain)
   if (rank !== undefined || field !== "price") return rank
-  const words = plain.split(" ")
-  const isPrice = words.some((word) => priceWords.has(word)) && !words.some((word) => notThePrice.has(word))
+  const words = plain.replace(withoutTax, " ").split(" ")
+  const isPrice = words.some(isPriceWord) && !words.some((word) => notThePrice.has(word))
   return isPrice ? synonyms.price.length + words.length : undefined
 }
 
 /** `price cents`, `price in cents`: whole cents. */
 export const isCents = (plain: string) => {
   const words = plain.split(" ")
-  return words.includes("cents") && (words.length === 1 || words.some((word) => priceWords.has(word)))
+  return words.includes("cents") && (words.length === 1 || words.some(isPriceWord))
 }
 
 const dollars = /^(?:US)?\$\s*\d|^\d[\d.,]*\s*\$$|^USD\s*\d|^\d[\d.,]*\s*USD$/
@@ -128,9 +163,9 @@ export const isPriceOfSize = (plain: string, cells: ReadonlyArray<string>) => si
 
 /** What a column that is not imported has prices in, by its name or its cells; undefined when it has none. */
 export const priceKind = (plain: string, cells: ReadonlyArray<string>): "dollars" | "foreign" | undefined => {
-  const words = plain.split(" ").filter((word) => !currencies.has(word))
-  if (plain !== "unit price" && words.some((word) => notThePrice.has(word))) return undefined
-  const isNamed = words.some((word) => priceWords.has(word))
+  const words = plain.replace(withoutTax, " ").split(" ").filter((word) => !currencies.has(word))
+  if (isCost(plain) || plain !== "unit price" && words.some((word) => notThePrice.has(word))) return undefined
+  const isNamed = words.some(isPriceWord)
   const isCurrency = words.every((word) => foreignCurrencies.has(word))
   if (isForeignMoney(plain) && (isNamed || isCurrency) || looksForeign(cells)) return "foreign"
   return isNamed || isCents(plain) || looksLikeMoney(cells) || isPriceOfSize(plain, cells) ? "dollars" : undefined

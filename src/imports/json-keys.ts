@@ -76,9 +76,13 @@ export const suggestKeys = (
   hasItems: boolean
 ): Suggestion => {
   const names = unmapped.filter((name) => name.startsWith(ofItems)).map(bare)
-  const { mappings } = suggestMappings([], names.map((name) => ({ name })), missing)
+  const { mappings, undecided } = suggestMappings([], names.map((name) => ({ name })), missing)
   const list = hasItems ? undefined : unmapped.find((name) => listNames.includes(plainHeader(name)))
-  return { program: null, mappings: list === undefined ? mappings : { [list]: "catalog_items", ...mappings } }
+  return {
+    program: null,
+    undecided,
+    mappings: list === undefined ? mappings : { [list]: "catalog_items", ...mappings }
+  }
 }
 
 /** A warning for each key that an import does not know. */

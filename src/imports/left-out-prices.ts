@@ -1,67 +1,112 @@
-import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
-import { fieldOf, mostNamed, plainName } from "./columns.ts"
-import { type Header } from "./csv-header.ts"
-import { plainHeader, priceKind } from "./header-words.ts"
+import { isCost } from "./cost-words.ts"
+import { priceKind } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
-import { writtenPrice } from "./price-words.ts"
+import { conflicts, type PriceColumn, threeRows } from "./price-columns.ts"
 import { foreignWhy } from "./price.ts"
 import { asArgument } from "./unmapped-columns.ts"
 
-interface Column {
-  readonly at: number
-  readonly name: string
-  readonly isForeign: boolean
+interface Source {
+  /** The columns that are neither imported nor suggested. */
+  readonly others: ReadonlyArray<PriceColumn>
+  /** The column that is imported as the price, or suggested as it. */
+  readonly price: PriceColumn | undefined
+  /** Names of those of which one may be the price. */
+  readonly undecided: ReadonlyArray<string>
+  /** How a message names a row: `row 3, "Soup":`. */
+  readonly entryOf: (at: number) => string
 }
 
-/** Columns of a CSV file that are not imported and have prices, each with the first of them. */
-export class LeftOutPrices {
-  readonly #header: Header
-  #unseen: ReadonlyArray<Column>
-  readonly #seen: Array<Column & { readonly example: string }> = []
-
-  constructor(header: Header) {
-    const { byField, ignored, names, samples, variation } = header
-    const others = new Set([...byField.values(), ...ignored, variation])
-    this.#header = header
-    this.#unseen = names.slice(0, mostNamed).flatMap((raw, at) => {
-      const name = others.has(at) || fieldOf(raw) !== undefined ? undefined : plainName(raw)
-      const kind = name === undefined
-        ? undefined
-        : priceKind(plainHeader(name), samples.map((cells) => cells[at] ?? ""))
-      return name === undefined || kind === undefined ? [] : [{ at, name, isForeign: kind === "foreign" }]
-    })
-  }
-
-  see(cells: ReadonlyArray<string>) {
-    if (this.#unseen.length === 0) return
-    this.#unseen = this.#unseen.filter((column) => {
-      const text = cells[column.at]?.trim() ?? ""
-      if (!/[1-9]/.test(text)) return true
-      const price = column.isForeign ? undefined : writtenPrice(text, this.#header.decimal)
-      if (price !== undefined && Either.isLeft(price)) return true
-      this.#seen.push({ ...column, example: excerpt(text) })
-      return false
-    })
-  }
-
-  /** Those that aren't suggested as the price, in the file's order. */
-  #others(suggested: ReadonlySet<string>) {
-    return this.#seen.filter(({ name }) => !suggested.has(name)).toSorted((a, b) => a.at - b.at)
-  }
-
-  warnings(suggested: ReadonlySet<string>): ReadonlyArray<Warning> {
-    return this.#others(suggested).map(({ example, isForeign, name }) => {
-      const why = isForeign
-        ? `was left out: its "${example}" ${foreignWhy}`
-        : `was left out and may have prices too, such as "${example}"; an item has one price. Give each price a row of ` +
-          `its own, or pass ${asArgument({ [name]: "ignore" })}`
-      return { type: "field_skipped", context: `column ${name}`, message: `column ${name} ${why}` }
-    })
-  }
-
+/** What the columns of prices that are left out have to say. */
+export interface LeftOutPrices {
+  readonly warnings: ReadonlyArray<Warning>
   /** The first column in another currency. */
-  foreign(suggested: ReadonlySet<string>) {
-    return this.#others(suggested).find(({ isForeign }) => isForeign)
+  readonly foreign: { readonly name: string; readonly example: string } | undefined
+  /** What only the owner can answer before a catalog has prices. */
+  readonly question: string | undefined
+  /** That another column has other prices than the one that is suggested. */
+  readonly doubt: string | undefined
+}
+
+const exampleOf = ({ cells = [] }: PriceColumn) => excerpt(cells.find((cell) => /[1-9]/.test(cell)) ?? "")
+const quoted = (columns: ReadonlyArray<PriceColumn>) => columns.map(({ name }) => JSON.stringify(name)).join(" and ")
+
+const discounts = /\b(?:discount|rabatt|descuento|sconto|remise|réduction|desconto|korting|surcharge)\b/u
+
+const questionOf = ({ entryOf, others, price, undecided }: Source) => {
+  const candidates = others.filter(({ name }) => undecided.includes(name))
+  const [first, ...more] = candidates
+  if (first !== undefined) {
+    const rows = [...new Set(more.flatMap((other) => conflicts(first, other)))].toSorted((a, b) => a - b)
+    return `${quoted(candidates)} may be the price, and differ: ${
+      threeRows(candidates, rows, entryOf)
+    }. Ask which of ` +
+      "them customers pay, map that one to price and the others to ignore; or give each price a row of its own"
+  }
+  const costs = price === undefined
+    ? others.filter((column) => isCost(column.plain) && column.content === "prices")
+    : []
+  return costs.length === 0 ?
+    undefined :
+    `${quoted(costs)} is by its name what the shop pays, and no other column is ` +
+    `a price. Add a column price, or pass ${
+      asArgument(Object.fromEntries(costs.map(({ name }) => [name, "ignore"])))
+    } ` +
+    "to publish without prices; map it to price only if it is what customers pay"
+}
+
+/** Columns of prices that are left out, each with rows that show it; and what nobody but the owner knows. */
+export const leftOutPrices = (source: Source): LeftOutPrices => {
+  const { entryOf, others, price, undecided } = source
+  const warn = ({ name }: PriceColumn, why: string): Warning => ({
+    type: "field_skipped",
+    context: `column ${name}`,
+    message: `column ${name} was left out${why}`
+  })
+  const ignore = ({ name }: PriceColumn) => `pass ${asArgument({ [name]: "ignore" })}`
+  const rest = others.filter(({ name }) => !undecided.includes(name))
+  const kindOf = ({ cells = [], plain }: PriceColumn) => priceKind(plain, cells.slice(0, 50))
+  const foreign = rest.filter((column) => kindOf(column) === "foreign" && exampleOf(column) !== "")
+  const priced = rest.filter((column) => kindOf(column) === "dollars" && column.content === "prices")
+  const rivals = price === undefined ? [] : priced.flatMap((column) => {
+    const rows = conflicts(price, column)
+    return rows.length === 0 ? [] : [{ column, told: threeRows([price, column], rows, entryOf) }]
+  })
+  const question = questionOf(source)
+  const [rival] = rivals
+  return {
+    foreign: foreign.map((column) => ({ name: column.name, example: exampleOf(column) }))[0],
+    question,
+    doubt: rival === undefined || price === undefined
+      ? undefined
+      : `${quoted([price, rival.column])} have other prices: ${rival.told}`,
+    warnings: [
+      ...(question === undefined
+        ? []
+        : [{ type: "field_skipped", context: "file", message: `file has no price: ${question}` } as const]),
+      ...foreign.map((column) => warn(column, `: its "${exampleOf(column)}" ${foreignWhy}`)),
+      ...rivals.map(({ column, told }) =>
+        warn(
+          column,
+          ` and has other prices than ${
+            price?.name ?? "price"
+          }: ${told}; an item has one price. Give each price a row ` +
+            `of its own, or ${ignore(column)}`
+        )
+      ),
+      ...(price === undefined && question === undefined ? priced : []).map((column) =>
+        warn(
+          column,
+          ` and may have prices too, such as "${exampleOf(column)}"; an item has one price, or ${ignore(column)}`
+        )
+      ),
+      ...rest.filter((column) => discounts.test(column.plain) && column.content === "prices").map((column) =>
+        warn(
+          column,
+          `: ${column.filled} ${column.filled === 1 ? "row has" : "rows have"} something in it, such as ` +
+            `"${exampleOf(column)}"; the prices are imported without it`
+        )
+      )
+    ]
   }
 }

@@ -1,6 +1,7 @@
 import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
 import { fieldOf, plainName } from "./columns.ts"
+import { examineColumns } from "./csv-columns.ts"
 import { bestHeader, type Header, isBlank } from "./csv-header.ts"
 import { countRows, csvRows, type Row } from "./csv-rows.ts"
 import { foreignByColumn, inCurrency } from "./currency.ts"
@@ -9,13 +10,12 @@ import { Draft } from "./Draft.ts"
 import { type ItemField } from "./fields.ts"
 import { markingIn } from "./hidden-rows.ts"
 import { isHtml, textOfHtml } from "./html-text.ts"
-import { LeftOutPrices } from "./left-out-prices.ts"
 import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
 import { type Fault, fault, mostWarnings, type RawItem, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
 import { writtenPrice } from "./price-words.ts"
-import { mappingFault, missingFields, nameFault, suggestionFor, suggestionWarnings } from "./unmapped-columns.ts"
+import { mappingFault, nameFault, suggestionWarnings } from "./unmapped-columns.ts"
 import { withVariation } from "./variation.ts"
 
 /** After so many empty rows a file is read no further: spreadsheets write some below their rows, and nothing after. */
@@ -69,7 +69,7 @@ const mapColumns = (draft: Draft, header: Header) => {
 const isHeaderAgain = (cells: ReadonlyArray<string>, { byField, names }: Header) =>
   byField.size > 1 && [...byField.values()].every((at) => cells[at]?.trim() === names[at]?.trim())
 
-const addRow = (draft: Draft, header: Header, leftOut: LeftOutPrices, row: Row) => {
+const addRow = (draft: Draft, header: Header, row: Row) => {
   if (row.number <= header.row) return
   if (draft.isFull) return draft.count("cells" in row && isBlank(row.cells) ? 0 : 1)
   if ("broken" in row) {
@@ -96,7 +96,6 @@ const addRow = (draft: Draft, header: Header, leftOut: LeftOutPrices, row: Row) 
     draft.map(plainName(header.names[at] ?? "") ?? field, field, cells[at])
   }
   draft.see(cells, entry)
-  leftOut.see(cells)
   const description = cells[header.byField.get("description") ?? -1] ?? ""
   if (isHtml(description)) draft.seeHtml(description, entry, `${entry}, column description`)
   draft.add(itemOf(cells, header), { entry, of: (field) => `${entry}, column ${field}` })
@@ -110,11 +109,10 @@ const addRow = (draft: Draft, header: Header, leftOut: LeftOutPrices, row: Row) 
 export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappings): Either.Either<Reading, Fault> => {
   const header = bestHeader(utf8, mappings)
   if (header === undefined) return fault("file", "has no header row that can be read")
-  const suggestion = (hasPrices: boolean) =>
-    suggestionFor(header.names, header, missingFields(header.byField, hasPrices), header.samples)
-  const misfit = mappingFault(header.names, header, mappings, () => suggestion(true))
+  const before = () => examineColumns(header, mappings, [])
+  const misfit = mappingFault(header.names, header, mappings, () => before().suggestion)
   if (misfit !== undefined) return Either.left(misfit)
-  if (!header.byField.has("name")) return Either.left(nameFault(header.names, suggestion(true)))
+  if (!header.byField.has("name")) return Either.left(nameFault(header.names, before()))
   const draft = new Draft(word)
   if (isGuess) draft.guessed(encoding)
   if (header.above > 0) {
@@ -122,10 +120,9 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     draft.warn("format_error", "file", why)
   }
   const unmapped = mapColumns(draft, header)
-  const leftOut = new LeftOutPrices(header)
   let empty = 0
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
-    for (const row of rows) addRow(draft, header, leftOut, row)
+    for (const row of rows) addRow(draft, header, row)
     empty += rows.filter((row) => "cells" in row && isBlank(row.cells)).length
     if (draft.isFull) draft.count(countRows(utf8, end))
     else if (empty < mostEmpty) continue
@@ -137,9 +134,8 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
   }
   draft.finish("file")
   if (draft.items.length === 0) return fault("file", `has no row that can be imported${draft.reasons}`)
-  const suggested = suggestion(draft.items.some(({ priceCents }) => priceCents !== null))
-  const columns = new Set(Object.keys(suggested.mappings))
-  const hints = [...suggestionWarnings(suggested), ...leftOut.warnings(columns)]
+  const { leftOut, suggestion } = examineColumns(header, mappings, draft.items)
+  const hints = [...suggestionWarnings(suggestion), ...leftOut.warnings]
   return Either.right({
     format: "csv",
     encoding,
@@ -147,15 +143,15 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     plan: { business: null, items: draft.items },
     mappings: draft.mappings,
     unmapped,
-    suggestion: suggested,
+    suggestion,
     warnings: [...hints, ...draft.warnings].slice(0, mostWarnings),
     warningsTotal: draft.warningsTotal + hints.length,
     rows: draft.rows,
     loss: lossOf(draft, {
-      suggestion: suggested,
+      suggestion,
       price: plainName(header.names[header.byField.get("price") ?? -1] ?? "") ?? "price",
       advice: "Write each as an amount in US dollars, such as 5.00",
-      foreign: leftOut.foreign(columns)
+      ...leftOut
     })
   })
 }

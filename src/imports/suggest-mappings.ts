@@ -1,29 +1,25 @@
 import { recognisePreset } from "./export-presets.ts"
 import { type ItemField, itemFields } from "./fields.ts"
-import { fitOf, isCents, isForeignMoney, isPriceOfSize, looksLikeMoney, plainHeader } from "./header-words.ts"
+import { fitOf, plainHeader } from "./header-words.ts"
 import { type Suggestion, type Target } from "./Mappings.ts"
+import { choosePrice, type Column, priceColumn } from "./price-columns.ts"
 import { isVariation } from "./variation.ts"
 
-/** A column that is not imported. */
-export interface Candidate {
-  readonly name: string
-  /** Some of its cells. */
-  readonly samples?: ReadonlyArray<string>
-}
-
-interface Plain extends Candidate {
+interface Plain extends Column {
   readonly plain: string
 }
 
+const inOrder: ReadonlyArray<Target> = [...itemFields, "variation"]
+
 /** How well a column fits, smaller is better; undefined when it doesn't. */
-type Fit = (candidate: Plain) => number | undefined
+type Fit = (column: Plain) => number | undefined
 
 /** The best of the columns; of two that fit alike, the first in the file. */
-const bestOf = (candidates: ReadonlyArray<Plain>, fit: Fit) => {
+const bestOf = (columns: ReadonlyArray<Plain>, fit: Fit) => {
   let best: { readonly name: string; readonly rank: number } | undefined
-  for (const candidate of candidates) {
-    const rank = fit(candidate)
-    if (rank !== undefined && (best === undefined || rank < best.rank)) best = { name: candidate.name, rank }
+  for (const column of columns) {
+    const rank = fit(column)
+    if (rank !== undefined && (best === undefined || rank < best.rank)) best = { name: column.name, rank }
   }
   return best?.name
 }
@@ -32,9 +28,10 @@ const placeIn = (names: ReadonlyArray<string> = []): Fit => ({ plain }) => {
   const place = names.indexOf(plain)
   return place < 0 ? undefined : place
 }
-const inCents: Fit = ({ plain }) => isCents(plain) && !isForeignMoney(plain) ? 0 : undefined
-const withMoney: Fit = ({ plain, samples = [] }) =>
-  (looksLikeMoney(samples) || isPriceOfSize(plain, samples)) && !isForeignMoney(plain) ? 0 : undefined
+
+/** Whether a column has text for the field. Numbers are no names of categories. */
+const hasContent = ({ cells }: Column, field: ItemField) =>
+  cells === undefined || cells.some((cell) => field === "category" ? /[^\d\s.,;|]/.test(cell) : cell.trim() !== "")
 
 /**
  * Suggests which of the columns that are not imported hold the fields that no column has yet. `headers` are all of the
@@ -42,25 +39,32 @@ const withMoney: Fit = ({ plain, samples = [] }) =>
  */
 export const suggestMappings = (
   headers: ReadonlyArray<string>,
-  candidates: ReadonlyArray<Candidate>,
+  candidates: ReadonlyArray<Column>,
   missing: ReadonlyArray<ItemField>
 ): Suggestion => {
   const preset = recognisePreset(headers)
   const columns = candidates.map((candidate) => ({ ...candidate, plain: plainHeader(candidate.name) }))
   const chosen = new Map<string, Target>()
   const open = new Set(itemFields.filter((field) => missing.includes(field)))
-  const choose = (field: ItemField, fit: Fit, target: Target = field) => {
-    const name = open.has(field) ? bestOf(columns.filter(({ name }) => !chosen.has(name)), fit) : undefined
+  const left = () => columns.filter(({ name, plain }) => !chosen.has(name) && preset?.others?.includes(plain) !== true)
+  const choose = (field: ItemField, fit: Fit) => {
+    if (field === "price" || !open.has(field)) return
+    const name = bestOf(left().filter((column) => hasContent(column, field)), fit)
     if (name === undefined) return
-    chosen.set(name, target)
+    chosen.set(name, field)
     open.delete(field)
   }
   for (const field of itemFields) choose(field, placeIn(preset?.fields[field]))
-  // Before the synonyms: priceCents is not a price in dollars.
-  choose("price", inCents, "price_cents")
-  for (const field of itemFields) choose(field, ({ plain }) => isCents(plain) ? undefined : fitOf(field, plain))
-  choose("price", withMoney)
-  const variation = columns.find(({ plain, samples = [] }) => plain === preset?.variation && samples.some(isVariation))
+  const { column: price, undecided } = open.has("price")
+    ? choosePrice(left().map(priceColumn), preset?.fields.price ?? [])
+    : { undecided: [] }
+  if (price !== undefined) chosen.set(price.name, price.inCents ? "price_cents" : "price")
+  const prices = new Set(undecided.map(({ name }) => name))
+  for (const field of itemFields) choose(field, ({ name, plain }) => prices.has(name) ? undefined : fitOf(field, plain))
+  const variation = columns.find(({ cells = [], plain }) => plain === preset?.variation && cells.some(isVariation))
   if (variation !== undefined) chosen.set(variation.name, "variation")
-  return { program: preset?.program ?? null, mappings: Object.fromEntries(chosen) }
+  const placeOf = ([, target]: readonly [string, Target]) =>
+    inOrder.indexOf(target === "price_cents" ? "price" : target)
+  const mappings = Object.fromEntries([...chosen].toSorted((a, b) => placeOf(a) - placeOf(b)))
+  return { program: preset?.program ?? null, mappings, undecided: [...prices] }
 }

@@ -1,10 +1,10 @@
 import { excerpt } from "./cleaning.ts"
 import { type Columns, mostNamed, plainName } from "./columns.ts"
-import { type ItemField, itemFields } from "./fields.ts"
 import { type Warning } from "./Import.ts"
+import { type LeftOutPrices } from "./left-out-prices.ts"
 import { type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
-import { suggestMappings } from "./suggest-mappings.ts"
+import { type Column } from "./price-columns.ts"
 
 /** Maximum of names in an answer. */
 const mostColumns = 100
@@ -15,25 +15,18 @@ const shownNames = (names: ReadonlyArray<string>) =>
 /** The argument as the caller may pass it. */
 export const asArgument = (mappings: Mappings) => `mappings ${JSON.stringify(mappings)}`
 
-/** Which of the columns that are not imported seem to hold a field that is missing. `rows` are some below the header. */
-export const suggestionFor = (
+/** The columns that are not imported, with their cells in `rows`; of several with one name, the first. */
+export const otherColumns = (
   names: ReadonlyArray<string>,
   { byField, ignored, variation }: Columns,
-  missing: ReadonlyArray<ItemField>,
   rows: ReadonlyArray<ReadonlyArray<string>>
-): Suggestion => {
+): ReadonlyArray<Column> => {
   const mapped = new Set([...byField.values(), ...ignored, variation])
-  const some = names.slice(0, mostNamed)
-  const candidates = some.flatMap((name, at) => {
-    const shown = mapped.has(at) ? undefined : plainName(name)
-    return shown === undefined ? [] : [{ name: shown, samples: rows.map((cells) => cells[at] ?? "") }]
+  return names.slice(0, mostNamed).flatMap((raw, at) => {
+    const name = mapped.has(at) || names.indexOf(raw) < at ? undefined : plainName(raw)
+    return name === undefined ? [] : [{ name, cells: rows.map((cells) => cells[at] ?? "") }]
   })
-  return suggestMappings(some, candidates, missing)
 }
-
-/** Fields that no column has; the price also when no item got one. */
-export const missingFields = (byField: ReadonlyMap<ItemField, number>, hasPrices: boolean) =>
-  itemFields.filter((field) => !byField.has(field) || field === "price" && !hasPrices)
 
 /** Why the mappings don't fit the file; undefined when they do. */
 export const mappingFault = (
@@ -55,13 +48,19 @@ export const mappingFault = (
 }
 
 /** The fault of a file without a column for the name. */
-export const nameFault = (names: ReadonlyArray<string>, suggestion: Suggestion): Fault => {
+export const nameFault = (
+  names: ReadonlyArray<string>,
+  { leftOut: { doubt, question }, suggestion }: { readonly suggestion: Suggestion; readonly leftOut: LeftOutPrices }
+): Fault => {
   const columns = shownNames(names)
   const isFound = Object.values(suggestion.mappings).includes("name")
   const hint = isFound
     ? `. If these are right, pass ${asArgument(suggestion.mappings)}`
     : ". Say which column holds it, such as mappings {\"Dish\":\"name\"}"
-  const message = `has no column "name"; its columns are ${columns.join(", ")}${hint}`
+  const told = question === undefined ? doubt : `The file has no price: ${question}`
+  const message = `has no column "name"; its columns are ${columns.join(", ")}${hint}${
+    told === undefined ? "" : `. ${told}`
+  }`
   return { path: "file", message, choice: { columns, suggestion } }
 }
 

@@ -49,7 +49,7 @@ export const Publication = Schema.Struct({
   importId: ImportId.annotations({ description: "Takes the import back: import_revert, or POST …/import/:id/revert" }),
   importedItems: Schema.Int,
   warnings: Schema.Array(Warning),
-  ...Preview.pick("unmapped_columns", "suggested_mappings", "source_program").fields,
+  ...Preview.pick("unmapped_columns", "suggested_mappings", "price_candidates", "source_program").fields,
   deployment: Deployment,
   listing: Visibility
 }).annotations({ title: "Publication" })

@@ -2,6 +2,7 @@ import { type BusinessRow } from "#src/businesses/Business.ts"
 import { Businesses } from "#src/businesses/Businesses.ts"
 import { ImportId, Preview } from "#src/imports/Import.ts"
 import { Imports } from "#src/imports/Imports.ts"
+import { PriceCandidates } from "#src/imports/Mappings.ts"
 import { Projects } from "#src/projects/Projects.ts"
 import { CreateServer } from "#src/servers/Server.ts"
 import { Servers } from "#src/servers/Servers.ts"
@@ -21,7 +22,11 @@ export const Prepared = Schema.parseJson(Schema.Struct({
   active: Schema.NullOr(Schema.String),
   importId: ImportId,
   importedItems: Schema.Int,
-  told: Preview.pick("warnings", "unmapped_columns", "suggested_mappings", "source_program")
+  told: Schema.Struct({
+    ...Preview.pick("warnings", "unmapped_columns", "suggested_mappings", "source_program").fields,
+    // What an earlier version committed has none.
+    price_candidates: Schema.optionalWith(PriceCandidates, { default: () => [] })
+  })
 }))
 export type Prepared = typeof Prepared.Type
 const encodePrepared = Schema.encodeSync(Prepared)
@@ -146,7 +151,14 @@ export const makePrepare = Effect.gen(function*() {
         active: active ?? null,
         importId: preview.preview_id,
         importedItems,
-        told: Struct.pick(preview, "warnings", "unmapped_columns", "suggested_mappings", "source_program")
+        told: Struct.pick(
+          preview,
+          "warnings",
+          "unmapped_columns",
+          "suggested_mappings",
+          "price_candidates",
+          "source_program"
+        )
       }
       yield* (yield* IdempotentRun).checkpoint(encodePrepared(prepared))
       return { prepared, business, server, preview, refusal }

@@ -59,21 +59,37 @@ describe("an amount in another currency is no price", () => {
 
 describe("columns that have prices too", () => {
   const told = (content: string, mappings: Mappings = {}) =>
-    messagesOf(csv(content, mappings)).filter((message) => message.includes("may have prices too"))
+    messagesOf(csv(content, mappings)).filter((message) => message.includes("price"))
 
-  it("are told, each with its name and a value, beside a suggestion, a mapping and a price", () => {
-    const large = "column Large was left out and may have prices too, such as \"$4\"; an item has one price. " +
-      "Give each price a row of its own, or pass mappings {\"Large\":\"ignore\"}"
+  it("are told beside the price, each with three rows of both", () => {
+    const large =
+      "column Large was left out and has other prices than Small: row 3, \"Latte\": \"$3\" and \"$4\"; an " +
+      "item has one price. Give each price a row of its own, or pass mappings {\"Large\":\"ignore\"}"
     const sizes = "name,Small,Large\nTea,$3,\nLatte,$3,$4\n"
-    expect(told(sizes)).toEqual([large])
     expect(told(sizes, { Small: "price" })).toEqual([large])
     expect(told(sizes, { Small: "price", Large: "ignore" })).toEqual([])
-    const plain = "name,Small,Large\nTea,3.00,\nLatte,3.00,4.00\n"
-    expect([csv(plain).suggestion.mappings, told(plain)]).toEqual([{ Small: "price" }, [large.replace("$4", "4.00")]])
     expect(told("name,price,Large Price,Unit Price\nA,1,2,3\n").map((message) => message.slice(0, 18))).toEqual([
       "column Large Price",
       "column Unit Price "
     ])
+    const four = ["A,1,2", "B,,3", "C,4,5", "D,6,6", "E,7,8"].join("\n")
+    expect(told(`name,price,Online price\n${four}\n`)[0]).toContain(
+      "row 2, \"A\": \"1\" and \"2\"; row 3, \"B\": none and \"3\"; row 4, \"C\": \"4\" and \"5\"; and 1 more;"
+    )
+  })
+
+  it("and of which one may be the price are put to the owner, and none is recommended", () => {
+    const question =
+      "\"Small\" and \"Large\" may be the price, and differ: row 3, \"Latte\": \"3.00\" and \"4.00\". Ask " +
+      "which of them customers pay, map that one to price and the others to ignore; or give each price a row of its own"
+    const reading = csv("name,Small,Large\nTea,3.00,\nLatte,3.00,4.00\n")
+    expect(reading.suggestion).toMatchObject({ mappings: {}, undecided: ["Small", "Large"] })
+    expect(messagesOf(reading)).toEqual([`file has no price: ${question}`])
+    expect(reading.loss?.message).toBe(`would publish no price: ${question}`)
+  })
+
+  it("are not told where they have the same prices", () => {
+    expect(told("name,price,Online price\nA,1,1.00\nB,2,\nC,3,0\n")).toEqual([])
   })
 
   it("are not told where they are empty, or have what customers don't pay", () => {
@@ -114,7 +130,7 @@ describe("a header below title rows of several cells", () => {
   ])("is found by what people call the fields: %j", (content, column) => {
     expect(faultOf(content).choice).toEqual({
       columns: [column, "Price"],
-      suggestion: { program: null, mappings: { [column]: "name" } }
+      suggestion: { program: null, mappings: { [column]: "name" }, undecided: [] }
     })
     expect(csv(content, { [column]: "name" }).plan.items).toMatchObject([{ name: "Soup", priceCents: 500 }])
   })

@@ -75,7 +75,7 @@ describe("a suggested mapping", () => {
       }
     ]
   ])("knows an export of %s by its columns", (program, headers, mappings) => {
-    expect(suggest(headers)).toEqual({ program, mappings })
+    expect(suggest(headers)).toEqual({ program, mappings, undecided: [] })
   })
 
   it.each<[ReadonlyArray<string>, Record<string, string>]>([
@@ -101,7 +101,7 @@ describe("a suggested mapping", () => {
     [["Item", "Price (EUR)", "Price €", "Price GBP", "priceCad", "Dept"], { Item: "name", Dept: "category" }],
     [["Compare-at price", "Cost price", "Price unit", "Date sale price starts", "SKU", "Stock"], {}]
   ])("of the columns %j is %j", (headers, mappings) => {
-    expect(suggest(headers)).toEqual({ program: null, mappings })
+    expect(suggest(headers)).toEqual({ program: null, mappings, undecided: [] })
   })
 
   it("leaves alone what is not missing", () => {
@@ -110,7 +110,7 @@ describe("a suggested mapping", () => {
   })
 
   it("takes a column of amounts in a currency for the price when no header is one", () => {
-    const columns = [{ name: "Size", samples: ["L", ""] }, { name: "Each", samples: ["$6.50", "$7", ""] }]
+    const columns = [{ name: "Size", cells: ["L", ""] }, { name: "Each", cells: ["$6.50", "$7", ""] }]
     expect(suggestMappings(["Size", "Each"], columns, itemFields).mappings).toEqual({ Each: "price" })
     expect([looksLikeMoney(["6.50 $", "x"]), looksLikeMoney(["6.50"]), looksLikeMoney([""])]).toEqual([
       true,

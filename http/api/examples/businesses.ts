@@ -28,6 +28,7 @@ const reading = {
   delimiter: ",",
   unmapped_columns: [],
   suggested_mappings: {},
+  price_candidates: [],
   source_program: null,
   summary: {
     rows_total: 1,
@@ -94,6 +95,7 @@ export const businessExamples: Examples = {
         warnings: [],
         unmapped_columns: [],
         suggested_mappings: {},
+        price_candidates: [],
         source_program: null,
         deployment,
         listing: {

@@ -1,0 +1,113 @@
+import { isCost } from "#src/imports/cost-words.ts"
+import { plainHeader } from "#src/imports/header-words.ts"
+import { type Mappings } from "#src/imports/Mappings.ts"
+import { describe, expect, it } from "@effect/vitest"
+import { Either } from "effect"
+import { messagesOf, readFile } from "./support/read-file.ts"
+
+const read = (content: string, mappings: Mappings = {}) => Either.getOrThrow(readFile("a.csv", content, mappings))
+const suggested = (content: string) => read(content).suggestion.mappings
+const prices = (content: string) => read(content, suggested(content)).plan.items.map(({ priceCents }) => priceCents)
+
+describe("a cost", () => {
+  it.each([
+    ...[
+      "Cost",
+      "Purchase price",
+      "Wholesale",
+      "EK",
+      "EK-Preis",
+      "Einkaufspreis",
+      "Coste",
+      "coût",
+      "costo",
+      "Cost Price"
+    ],
+    ...["standard_price", "Standard Price", "Unit cost", "Wholesale price", "Prix d'achat", "Precio de compra", "原価"],
+    ...[
+      "仕入価格",
+      "Себестоимость",
+      "Закупочная цена",
+      "Inkoopprijs",
+      "Prezzo di acquisto",
+      "supply_price",
+      "cost_per_item"
+    ]
+  ])("is known by the header %s, and never suggested as the price", (header) => {
+    expect(isCost(plainHeader(header))).toBe(true)
+    const content = `name,${header},sku\nSoup,2.10,a\nTea,$0.90,b\n`
+    expect(suggested(content)).toEqual({})
+    const { loss, warnings } = read(content)
+    expect(loss?.message).toContain(`pass mappings ${JSON.stringify({ [header]: "ignore" })} to publish without prices`)
+    expect(warnings.map(({ type }) => type)).toEqual(["field_skipped"])
+    expect(read(content, { [header]: "ignore" }).loss).toBeUndefined()
+    expect(read(content, { [header]: "price" }).loss).toBeUndefined()
+  })
+
+  it.each(["Price [Cost Co]", "Default price", "Verkaufspreis", "Sales Price", "list_price", "Precio [Compras]", "VK"])(
+    "never wins over %s, whatever comes first",
+    (header) => {
+      for (const columns of [["Cost", header], [header, "Cost"]]) {
+        const cells = (price: string, cost: string) =>
+          columns.map((column) => column === "Cost" ? cost : price).join(",")
+        const content = `name,${columns.join(",")}\nSoup,${cells("8.50", "2.10")}\nTea,${cells("3.00", "0.90")}\n`
+        expect([suggested(content), prices(content)]).toEqual([{ [header]: "price" }, [850, 300]])
+      }
+    }
+  )
+
+  it("is not told beside a price", () => {
+    expect(messagesOf(read("name,price,Cost\nSoup,8.50,2.10\n"))).toEqual([])
+  })
+})
+
+describe("what a column has in it", () => {
+  it.each(["", "0", "0.00", "0,00", "1", "$0.00"])("makes it no price when that is %j alone", (cell) => {
+    const content = `name;Unit price;Price tax excluded\nSoup;${cell};8,50\nTea;${cell};3\n`
+    expect([suggested(content), prices(content)]).toEqual([{ "Price tax excluded": "price" }, [850, 300]])
+    expect(suggested(`name,Unit price\nSoup,${cell}\nTea,0\n`)).toEqual({})
+  })
+
+  it("decides between two columns for one field, also where one has the contract's name", () => {
+    expect(suggested("name,Type,Product Category\nSoup,,Starters\n")).toEqual({ "Product Category": "category" })
+    expect(suggested("name,price,category,Regular price,Section\nSoup,,,8.50,Starters\n")).toEqual({
+      "Regular price": "price",
+      Section: "category"
+    })
+    expect(suggested("name,price,Regular price\nSoup,0.00,8.50\nTea,0.00,3.00\n")).toEqual({ "Regular price": "price" })
+    expect(suggested("name,category_id,price\nSoup,12,5\n")).toEqual({})
+  })
+
+  it("is looked at beyond the first rows", () => {
+    const rows = Array.from({ length: 300 }, (_, at) => `Soup ${at},,${at < 250 ? "" : "8.50"}\n`).join("")
+    expect(suggested(`name,Base price,Online price\n${rows}`)).toEqual({ "Online price": "price" })
+  })
+})
+
+describe("of two prices", () => {
+  it("that differ none is suggested, by whatever name they are equals", () => {
+    for (const [one, other] of [["Price [North]", "Price [South]"], ["Price incl. VAT", "Price excl. VAT"]] as const) {
+      const reading = read(`name,${one},${other}\nSoup,8.50,9.00\nTea,3.00,3.00\n`)
+      expect(reading.suggestion).toMatchObject({ mappings: {}, undecided: [one, other] })
+      expect(reading.loss?.message).toContain("row 2, \"Soup\": \"8.50\" and \"9.00\". Ask which of them customers pay")
+      expect(reading.loss?.message).not.toContain("pass mappings")
+    }
+  })
+
+  it("that are the same one is suggested: the fuller", () => {
+    expect(suggested("name,Price [A],Price [B]\nSoup,,9.00\nTea,3.00,3.00\n")).toEqual({ "Price [B]": "price" })
+  })
+
+  it("the regular one is suggested before a reduced one, and the advice shows rows of both", () => {
+    const content = "name,Sale price,Regular price\nSoup,7.00,8.50\nTea,,3.00\n"
+    expect(suggested(content)).toEqual({ "Regular price": "price" })
+    expect(read(content).loss?.message).toContain(
+      "Check it first: \"Regular price\" and \"Sale price\" have other prices: row 2, \"Soup\": \"8.50\" and \"7.00\""
+    )
+  })
+
+  it("one that has less than half of the prices is not suggested alone", () => {
+    const content = "name,Base price,Online price\nA,2,10\nB,,20\nC,,30\n"
+    expect(read(content).suggestion).toMatchObject({ mappings: {}, undecided: ["Base price", "Online price"] })
+  })
+})
