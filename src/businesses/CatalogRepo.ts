@@ -16,6 +16,8 @@ export interface ImportedItem {
   readonly priceCents: number | null
   readonly priceType: string
   readonly category: string | null
+  /** True without it. */
+  readonly isAvailable?: boolean | undefined
 }
 
 const Place = Schema.Struct({ count: Schema.Int, end: Schema.Int })
@@ -78,12 +80,14 @@ export class CatalogRepo extends Effect.Service<CatalogRepo>()("businesses/Catal
 
     const insertImportedItems = (businessId: string, importId: string, rows: ReadonlyArray<ImportedItem>) =>
       sql`INSERT INTO catalog_items (id, business_id, category_id, name, description, item_type, price_cents,
-            price_type, sort_order, import_id)
+            price_type, is_available, sort_order, import_id)
           SELECT imported.id, ${businessId}, c.id, imported.name, imported.description, imported.item_type,
-            imported.price_cents, imported.price_type, last.sort_order + place, ${importId}
+            imported.price_cents, imported.price_type, coalesce(imported.is_available, true),
+            last.sort_order + place, ${importId}
           FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS (id text, name text, description text,
-              "itemType" text, "priceCents" integer, "priceType" text, category text)) WITH ORDINALITY
-              AS imported (id, name, description, item_type, price_cents, price_type, category, place)
+              "itemType" text, "priceCents" integer, "priceType" text, category text,
+              "isAvailable" boolean)) WITH ORDINALITY
+              AS imported (id, name, description, item_type, price_cents, price_type, category, is_available, place)
             CROSS JOIN (SELECT coalesce(max(sort_order), -1) AS sort_order FROM catalog_items
               WHERE business_id = ${businessId}) AS last
             LEFT JOIN catalog_categories c ON c.business_id = ${businessId} AND c.name = imported.category`

@@ -213,12 +213,18 @@ export class Draft {
     return text
   }
 
-  /** Adds an item to the plan, or a warning why it is skipped. */
-  add(raw: RawItem, place: Place) {
+  /** Changes an item that was added. */
+  change(at: number, fields: Partial<PlannedItem>) {
+    const item = this.items[at]
+    if (item !== undefined) this.items[at] = { ...item, ...fields }
+  }
+
+  /** Adds an item to the plan and returns its place, or a warning why it is skipped. */
+  add(raw: RawItem, place: Place): number | undefined {
     this.rows++
     const { text } = raw
     const name = this.#name(text.name, place, raw.rest ?? "")
-    if (name === undefined) return
+    if (name === undefined) return undefined
     const spotOf = (field: ItemField): Spot => ({
       context: place.of(field),
       label: `${place.entry}, ${shown(name)}: ${field}`
@@ -232,8 +238,10 @@ export class Draft {
       const { context, label } = spotOf("category")
       this.warn("value_coerced", context, `${shown(written)} is taken as ${shown(category)}, as in a row above`, label)
     }
-    const item = { name, description, itemType, priceCents, priceType, category }
+    const availability = raw.isAvailable === false ? { isAvailable: false } : {}
+    const item = { name, description, itemType, priceCents, priceType, category, ...availability }
     this.items.push(item)
     this.#tellOf(this.#oddities.of(item, place.entry, raw.rest === ""))
+    return this.items.length - 1
   }
 }

@@ -81,7 +81,7 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
     width: names.length,
     names,
     samples,
-    markings: markingsOf(names).filter(({ at }) => ![...columns.byField.values()].includes(at)),
+    markings: markingsOf(names).filter(({ at }) => ![...columns.byField.values(), ...columns.ignored].includes(at)),
     decimal: delimiter === ";" || hasCommas ? "comma" : "point",
     above: rows.indexOf(header)
   }

@@ -1,15 +1,24 @@
-import { plainHeader } from "./header-words.ts"
+import { withoutShop } from "./price-columns.ts"
 
-/** Values by which programs mark what their customers don't see, by the column's name. */
-const marks: ReadonlyMap<string, RegExp> = new Map([
-  ["status", /^(?:draft|archived|inactive|disabled|deleted|hidden|unpublished)$/i],
-  ["published", /^(?:0|-1|false|no|n)$/i],
-  ["archived", /^(?:1|true|yes|y)$/i],
-  ["hidden", /^(?:1|true|yes|y)$/i],
-  ["visible", /^(?:0|false|no|n)$/i],
-  ["product visible", /^(?:0|false|no|n)$/i],
-  ["active", /^(?:0|false|no|n)$/i]
-])
+const no = /^(?:0|false|falsch|no|n|nein|non|нет|faux|falso)$/i
+const yes = /^(?:1|true|wahr|yes|y|ja|oui|sí|si|да|vrai|vero)$/i
+
+/** Values by which programs mark what their customers don't see or can't have, by the column's name. */
+const marks: ReadonlyArray<readonly [columns: ReadonlyArray<string>, hides: RegExp]> = [
+  [["status"], /^(?:draft|archived|inactive|disabled|deleted|hidden|unpublished)$/i],
+  // WooCommerce: 0 is private, -1 a draft.
+  [
+    ["published", "veröffentlicht", "publicado", "publié", "pubblicato", "gepubliceerd", "опубликован"],
+    new RegExp(`^-1$|${no.source}`, "i")
+  ],
+  [["archived", "hidden", "draft"], yes],
+  [
+    ["visible", "product visible", "active", "active 0 1", "enabled", "aktiv", "activo", "actif", "attivo", "actief"],
+    no
+  ],
+  [["available", "is available", "is active", "is visible", "available for sale", "disponibles para la venta"], no],
+  [["visibility", "visibility in catalog"], /^(?:none|hidden|private|not visible individually)$/i]
+]
 
 export interface Marking {
   readonly at: number
@@ -20,7 +29,8 @@ export interface Marking {
 /** The columns that may say that an item is a draft or hidden. */
 export const markingsOf = (names: ReadonlyArray<string>): ReadonlyArray<Marking> =>
   names.slice(0, 1000).flatMap((name, at) => {
-    const hides = marks.get(plainHeader(name))
+    const plain = withoutShop(name)
+    const hides = marks.find(([columns]) => columns.includes(plain))?.[1]
     return hides === undefined ? [] : [{ at, name: name.trim(), hides }]
   })
 

@@ -3,20 +3,15 @@ import { excerpt } from "./cleaning.ts"
 import { fieldOf, plainName } from "./columns.ts"
 import { examineColumns } from "./csv-columns.ts"
 import { bestHeader, type Header, isBlank } from "./csv-header.ts"
+import { CsvItems } from "./csv-items.ts"
 import { countRows, csvRows, type Row } from "./csv-rows.ts"
-import { foreignByColumn, inCurrency } from "./currency.ts"
 import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
-import { type ItemField } from "./fields.ts"
-import { markingIn } from "./hidden-rows.ts"
-import { isHtml, textOfHtml } from "./html-text.ts"
+import { isHtml } from "./html-text.ts"
 import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
-import { type Fault, fault, mostWarnings, type RawItem, type Reading } from "./plan.ts"
-import { priceOfCents } from "./price-cents.ts"
-import { writtenPrice } from "./price-words.ts"
+import { type Fault, fault, mostWarnings, type Reading } from "./plan.ts"
 import { mappingFault, nameFault, suggestionWarnings } from "./unmapped-columns.ts"
-import { withVariation } from "./variation.ts"
 
 /** After so many empty rows a file is read no further: spreadsheets write some below their rows, and nothing after. */
 const mostEmpty = 100_000
@@ -25,32 +20,6 @@ const mostColumns = 100
 
 /** Normalises an enum value, which people write as `Starting at`. */
 const word = (cell: unknown) => typeof cell === "string" ? cell.trim().toLowerCase().replace(/[\s-]+/g, "_") : cell
-
-const foreignIn = (cells: ReadonlyArray<string>, { currency, names }: Header) =>
-  currency === undefined ? undefined : foreignByColumn(plainName(names[currency] ?? "") ?? "", cells[currency])
-
-const itemOf = (cells: ReadonlyArray<string>, header: Header): RawItem => {
-  const { byField, decimal, inCents, variation } = header
-  const cell = (field: ItemField) => {
-    const at = byField.get(field)
-    return at === undefined ? undefined : cells[at] ?? ""
-  }
-  const price = cell("price")?.trim() ?? ""
-  const description = cell("description") ?? ""
-  const written = inCents ? Either.map(priceOfCents(price), (cents) => ({ cents })) : writtenPrice(price, decimal)
-  return {
-    price: price === "" ? null : inCurrency(written, header.foreign ?? foreignIn(cells, header)),
-    priceValue: price,
-    rest: cells.filter((cell, at) => at !== byField.get("name") && cell.trim() !== "").join(", ").slice(0, 400),
-    text: {
-      name: withVariation(cell("name"), cells[variation ?? -1]),
-      description: isHtml(description) ? textOfHtml(description) : description,
-      category: cell("category"),
-      item_type: cell("item_type"),
-      price_type: cell("price_type")
-    }
-  }
-}
 
 /** Adds the mapped columns to the draft; returns the names of the others. */
 const mapColumns = (draft: Draft, header: Header) => {
@@ -69,7 +38,7 @@ const mapColumns = (draft: Draft, header: Header) => {
 const isHeaderAgain = (cells: ReadonlyArray<string>, { byField, names }: Header) =>
   byField.size > 1 && [...byField.values()].every((at) => cells[at]?.trim() === names[at]?.trim())
 
-const addRow = (draft: Draft, header: Header, row: Row) => {
+const addRow = (draft: Draft, header: Header, items: CsvItems, row: Row) => {
   if (row.number <= header.row) return
   if (draft.isFull) return draft.count("cells" in row && isBlank(row.cells) ? 0 : 1)
   if ("broken" in row) {
@@ -98,11 +67,7 @@ const addRow = (draft: Draft, header: Header, row: Row) => {
   draft.see(cells, entry)
   const description = cells[header.byField.get("description") ?? -1] ?? ""
   if (isHtml(description)) draft.seeHtml(description, entry, `${entry}, column description`)
-  draft.add(itemOf(cells, header), { entry, of: (field) => `${entry}, column ${field}` })
-  const marking = markingIn(cells, header.markings)
-  if (marking === undefined) return
-  const label = `${entry}, "${excerpt(cells[header.byField.get("name") ?? -1] ?? "")}":`
-  draft.warn("value_coerced", entry, `${marking} was not looked at; the item was imported`, label)
+  items.add(cells, number)
 }
 
 /** Reads a CSV import (contract: Import, CSV). */
@@ -120,9 +85,10 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     draft.warn("format_error", "file", why)
   }
   const unmapped = mapColumns(draft, header)
+  const items = new CsvItems(draft, header)
   let empty = 0
   for (const { end, rows } of csvRows(utf8, header.delimiter)) {
-    for (const row of rows) addRow(draft, header, row)
+    for (const row of rows) addRow(draft, header, items, row)
     empty += rows.filter((row) => "cells" in row && isBlank(row.cells)).length
     if (draft.isFull) draft.count(countRows(utf8, end))
     else if (empty < mostEmpty) continue
@@ -132,10 +98,11 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     }
     break
   }
+  const lines = items.finish()
   draft.finish("file")
   if (draft.items.length === 0) return fault("file", `has no row that can be imported${draft.reasons}`)
   const { leftOut, suggestion } = examineColumns(header, mappings, draft.items)
-  const hints = [...suggestionWarnings(suggestion), ...leftOut.warnings]
+  const hints = [...suggestionWarnings(suggestion), ...leftOut.warnings, ...lines]
   return Either.right({
     format: "csv",
     encoding,

@@ -16,7 +16,9 @@ export const PlannedItem = Schema.Struct({
   itemType: Schema.Literal(...itemTypes),
   priceCents: Schema.NullOr(Schema.Int),
   priceType: Schema.Literal(...priceTypes),
-  category: Schema.NullOr(Schema.String)
+  category: Schema.NullOr(Schema.String),
+  /** False for a draft or a hidden item; true without it. */
+  isAvailable: optional(Schema.Boolean)
 })
 export type PlannedItem = typeof PlannedItem.Type
 
@@ -90,6 +92,8 @@ export interface RawItem {
   readonly price: Either.Either<WrittenPrice, string> | null
   /** The price as the file has it. */
   readonly priceValue: unknown
+  /** False for a draft or a hidden item. */
+  readonly isAvailable?: boolean
   /** The other cells of the row, to recognise it by when it has no name. */
   readonly rest?: string
 }

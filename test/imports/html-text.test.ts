@@ -40,13 +40,13 @@ describe("HTML of an export", () => {
   })
 })
 
-it("a draft or hidden item is imported, and told", () => {
+it("a draft or hidden item is imported as not available, and told", () => {
   const reading = readCsv(
     "name,Status,Published,Hidden\nA,draft,1,No\nB,active,0,No\nC,active,TRUE,yes\nD,Active,1,no\n"
   )
+  expect(reading.plan.items.map(({ isAvailable = true }) => isAvailable)).toEqual([false, false, false, true])
   expect(messagesOf(reading)).toEqual([
-    "row 2, \"A\": Status \"draft\" was not looked at; the item was imported",
-    "row 3, \"B\": Published \"0\" was not looked at; the item was imported",
-    "row 4, \"C\": Hidden \"yes\" was not looked at; the item was imported"
+    "rows 2, 3 and 4 are drafts or hidden (Status \"draft\", Published \"0\", Hidden \"yes\"): imported as not available. " +
+    "Map that column to ignore to import them as available"
   ])
 })

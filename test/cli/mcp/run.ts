@@ -12,9 +12,10 @@ export interface Output {
 
 export const ctrlD = "\u0004"
 
-/** A terminal where somebody presses these keys, or none. */
-const terminalOf = (keys: string | undefined) =>
-  Layer.succeed(Terminal.Terminal, {
+/** A terminal where somebody presses one of these keys at each question, or none. */
+const terminalOf = (keys: string | undefined) => {
+  const coming = [...keys ?? ""]
+  return Layer.succeed(Terminal.Terminal, {
     columns: Effect.succeed(80),
     rows: Effect.succeed(24),
     isTTY: Effect.succeed(keys !== undefined),
@@ -22,13 +23,15 @@ const terminalOf = (keys: string | undefined) =>
     display: () => Effect.void,
     readInput: Effect.gen(function*() {
       const pressed = yield* Mailbox.make<Terminal.UserInput>()
-      for (const name of keys ?? "") {
+      const name = coming.shift()
+      if (name !== undefined) {
         const key = name === ctrlD ? { name: "d", ctrl: true } : { name, ctrl: false }
         yield* pressed.offer({ input: Option.some(name), key: { ...key, meta: false, shift: false } })
       }
       return pressed
     })
   })
+}
 
 /** Runs the command line in this process, with its own console, environment, terminal and exit code. */
 export const berthCli = async (

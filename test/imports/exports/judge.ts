@@ -23,10 +23,11 @@ const readAsSuggested = (bytes: Uint8Array) => {
 const line = ({ category, description, name, price, priceType = "fixed" }: Expected) =>
   JSON.stringify([name, price, priceType, category, description])
 
+/** Of what customers see. */
 const linesOf = ({ plan }: Reading) =>
-  plan.items.map(({ category, description, name, priceCents, priceType }) =>
-    line({ name, description, price: priceCents, priceType, category: category ?? "" })
-  )
+  plan.items.filter(({ isAvailable = true }) => isAvailable).map((
+    { category, description, name, priceCents, priceType }
+  ) => line({ name, description, price: priceCents, priceType, category: category ?? "" }))
 
 export const judge = ({ bytes, expected, title, warning }: Export): Verdict => {
   const result = readAsSuggested(bytes)

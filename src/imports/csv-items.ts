@@ -1,0 +1,119 @@
+import { Either } from "effect"
+import { isCategoryList, oneCategory } from "./category-lists.ts"
+import { excerpt } from "./cleaning.ts"
+import { fieldOf, plainName } from "./columns.ts"
+import { type Header } from "./csv-header.ts"
+import { foreignByColumn, inCurrency } from "./currency.ts"
+import { type Draft } from "./Draft.ts"
+import { type ItemField } from "./fields.ts"
+import { markingIn } from "./hidden-rows.ts"
+import { isHtml, textOfHtml } from "./html-text.ts"
+import { type Warning } from "./Import.ts"
+import { type RawItem } from "./plan.ts"
+import { priceOfCents } from "./price-cents.ts"
+import { writtenPrice } from "./price-words.ts"
+import { RowLines } from "./row-lines.ts"
+import { type Kind, Variants } from "./variants.ts"
+import { withVariation } from "./variation.ts"
+
+const foreignIn = (cells: ReadonlyArray<string>, { currency, names }: Header) =>
+  currency === undefined ? undefined : foreignByColumn(plainName(names[currency] ?? "") ?? "", cells[currency])
+
+/** Makes the items of the rows of a CSV file, and tells in a line each what is true of many of them. */
+export class CsvItems {
+  readonly #draft: Draft
+  readonly #header: Header
+  readonly #variants: Variants
+  /** Whether the file has columns beside the contract's: without them its categories are taken to the letter. */
+  readonly #hasOthers: boolean
+  readonly #isList: boolean
+  readonly #lines = new RowLines()
+
+  constructor(draft: Draft, header: Header) {
+    this.#draft = draft
+    this.#header = header
+    this.#variants = new Variants(header)
+    this.#hasOthers = header.names.some((name) => name.trim() !== "" && fieldOf(name) === undefined)
+    this.#isList = isCategoryList(header.names[header.byField.get("category") ?? -1] ?? "")
+  }
+
+  #category(cell: string | undefined, row: number) {
+    if (cell === undefined || !this.#hasOthers) return cell
+    const category = oneCategory(cell, this.#isList)
+    if (category !== cell.trim()) this.#lines.note("categories", row, `"${excerpt(category)}" of "${excerpt(cell)}"`)
+    return category
+  }
+
+  #itemOf(cells: ReadonlyArray<string>, row: number): RawItem {
+    const { byField, decimal, foreign, inCents, variation } = this.#header
+    const cell = (field: ItemField) => {
+      const at = byField.get(field)
+      return at === undefined ? undefined : cells[at] ?? ""
+    }
+    const price = cell("price")?.trim() ?? ""
+    const description = cell("description") ?? ""
+    const written = inCents ? Either.map(priceOfCents(price), (cents) => ({ cents })) : writtenPrice(price, decimal)
+    return {
+      price: price === "" ? null : inCurrency(written, foreign ?? foreignIn(cells, this.#header)),
+      priceValue: price,
+      rest: cells.filter((cell, at) => at !== byField.get("name") && cell.trim() !== "").join(", ").slice(0, 400),
+      text: {
+        name: withVariation(cell("name"), cells[variation ?? -1]),
+        description: isHtml(description) ? textOfHtml(description) : description,
+        category: this.#category(cell("category"), row),
+        item_type: cell("item_type"),
+        price_type: cell("price_type")
+      }
+    }
+  }
+
+  /** A variation has the category of its parent, and is hidden with it; the parent's name says its own form from now on. */
+  #variationOf(raw: RawItem, { option, parent }: Extract<Kind, { kind: "variation" }>): RawItem {
+    const above = parent.at === undefined ? undefined : this.#draft.items[parent.at]
+    if (parent.at !== undefined && above?.name === parent.name && above.priceCents !== null) {
+      this.#draft.change(parent.at, { name: String(withVariation(parent.name, parent.option)) })
+    }
+    const category = typeof raw.text.category === "string" && raw.text.category.trim() !== ""
+      ? raw.text.category
+      : above?.category ?? undefined
+    return {
+      ...raw,
+      ...(above?.isAvailable === false ? { isAvailable: false } : {}),
+      text: { ...raw.text, name: withVariation(parent.name, option) ?? parent.name, category }
+    }
+  }
+
+  /** Adds the item of a row, or what the row says of the item above. */
+  add(cells: ReadonlyArray<string>, row: number) {
+    const entry = `row ${row}`
+    const kind = this.#variants.of(cells)
+    if (kind.kind === "details") {
+      this.#draft.rows++
+      return this.#lines.note("details", row, "")
+    }
+    const marking = markingIn(cells, this.#header.markings)
+    const plain = this.#itemOf(cells, row)
+    const raw = kind.kind === "variation" ? this.#variationOf(plain, kind) : plain
+    const isHidden = marking !== undefined || raw.isAvailable === false
+    const at = this.#draft.add(isHidden ? { ...raw, isAvailable: false } : raw, {
+      entry,
+      of: (field) => `${entry}, column ${field}`
+    })
+    if (kind.kind === "item") this.#variants.see(cells, at)
+    if (at === undefined) return
+    const item = this.#draft.items[at]
+    if (isHidden) this.#lines.note("hidden", row, marking ?? "with the item above")
+    if (kind.kind === "variation") this.#lines.note("variations", row, `"${excerpt(item?.name ?? "")}"`)
+    const collection = item?.priceCents === null ? this.#variants.collection(cells) : undefined
+    if (collection !== undefined) this.#lines.note("collections", row, `"${excerpt(item?.name ?? "")}" (${collection})`)
+  }
+
+  /** Gives variations that have a name of their own the category of their parent, and tells of many rows in a line each. */
+  finish(): ReadonlyArray<Warning> {
+    for (const [child, parent] of this.#variants.families()) {
+      const category = this.#draft.items[parent]?.category
+      if (this.#draft.items[child]?.category === null && category != null) this.#draft.change(child, { category })
+    }
+    return this.#lines.warnings
+  }
+}

@@ -1,0 +1,79 @@
+import { type Warning } from "./Import.ts"
+
+/** What is told of many rows in one line. */
+const told = {
+  hidden: {
+    type: "value_coerced",
+    one: "is a draft or hidden",
+    many: "are drafts or hidden",
+    rest: (examples: string) =>
+      ` (${examples}): imported as not available. Map that column to ignore to import them as available`
+  },
+  variations: {
+    type: "value_coerced",
+    one: "has no name and was imported as a variation",
+    many: "have no name and were imported as variations",
+    rest: (examples: string) => ` of the item above, such as ${examples}`
+  },
+  collections: {
+    type: "value_coerced",
+    one: "is a product",
+    many: "are products",
+    rest: (examples: string) =>
+      ` without a price of their own, such as ${examples}: the prices are those of its variations or parts`
+  },
+  categories: {
+    type: "value_coerced",
+    one: "has several categories or a path",
+    many: "have several categories or a path",
+    rest: (examples: string) =>
+      `, and an item has one, such as ${examples}: the last of the longest path, else the first`
+  },
+  details: {
+    type: "format_error",
+    one: "has neither a name nor a price",
+    many: "have neither a name nor a price",
+    rest: () => ", but pictures or details of the item above; skipped"
+  }
+} as const satisfies Record<string, {
+  readonly type: Warning["type"]
+  readonly one: string
+  readonly many: string
+  readonly rest: (examples: string) => string
+}>
+type Told = keyof typeof told
+
+/** `row 3`, `rows 3, 4 and 7`, `rows 3, 4, 7 and 198 more`. */
+const rowsOf = (rows: ReadonlyArray<number>) => {
+  const shown = rows.slice(0, 3)
+  if (rows.length > 3) return `rows ${shown.join(", ")} and ${rows.length - 3} more`
+  return rows.length === 1 ? `row ${rows[0]}` : `rows ${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`
+}
+
+/** Collects what is true of many rows, and tells each in one line with a few examples. */
+export class RowLines {
+  readonly #rows = new Map<Told, Array<number>>()
+  readonly #examples = new Map<Told, Set<string>>()
+
+  note(what: Told, row: number, example: string) {
+    const [rows, examples] = [this.#rows.get(what) ?? [], this.#examples.get(what) ?? new Set<string>()]
+    rows.push(row)
+    if (examples.size < 3) examples.add(example)
+    this.#rows.set(what, rows)
+    this.#examples.set(what, examples)
+  }
+
+  get warnings(): ReadonlyArray<Warning> {
+    return Object.entries(told).flatMap(([what, { many, one, rest, type }]) => {
+      const rows = this.#rows.get(what as Told) ?? []
+      const examples = [...this.#examples.get(what as Told) ?? []].join(", ")
+      return rows.length === 0
+        ? []
+        : [{
+          type,
+          context: `row ${rows[0]}`,
+          message: `${rowsOf(rows)} ${rows.length === 1 ? one : many}${rest(examples)}`
+        }]
+    })
+  }
+}
