@@ -15,6 +15,8 @@ import { installFolder, workspace } from "./workspace.ts"
 /** Packages of npm's registry that carry Node alone, as it is published for this kind of machine. */
 const carrier = `node-linux-${process.arch}`
 
+type Say = (line: string) => Effect.Effect<void>
+
 const majorOf = (version: string) => version.slice(0, version.indexOf("."))
 const byVersion = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true })
 
@@ -81,11 +83,12 @@ export const makeFetchedNodes = (
       return made
     }))
 
-  const newest = Effect.fn("packages.newestNode")((major: string) =>
+  const newest = Effect.fn("packages.newestNode")((major: string, say: Say) =>
     lock(major)(Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const known = looked.get(major)
       if (known !== undefined && now < known.until) return yield* known.found
+      yield* say(`looking for the newest Node ${major}, which its machine gets`)
       const fetched = yield* Effect.either(fetch(major))
       const stored = (yield* Effect.promise(() => storedIn(kept))).filter((version) => majorOf(version) === major).at(
         -1
@@ -100,10 +103,10 @@ export const makeFetchedNodes = (
     sweep: () => sweep(folder, kept),
     /** What a caller chose, or the installation's default; where that can't be fetched this host's own. */
     choose: Effect.fn("packages.chooseNode")(
-      function*(wanted: NodeChoice | null, say: (line: string) => Effect.Effect<void>) {
+      function*(wanted: NodeChoice | null, say: Say) {
         const major = wanted ?? settings.packageNode
         if (major === "host" || major === majorOf(hostNode.version)) return hostNode
-        const found = yield* Effect.either(newest(major))
+        const found = yield* Effect.either(newest(major, say))
         if (Either.isRight(found)) return found.right
         const { message, reason } = found.left
         if (wanted !== null) return yield* imageError(reason, `Node ${major} can't be fetched: ${message}`)

@@ -49,6 +49,7 @@ describeWhen(missing, "the Node of a package's machine", () => {
     const { choose } = nodes()
     expect(await Effect.runPromise(choose(null, say))).toEqual(hostNode)
     expect(said).toEqual([
+      "looking for the newest Node 24, which its machine gets",
       expect.stringMatching(/^Node 24 can't be fetched, so its machine has this host's Node .*no pack/)
     ])
     const failed = await Effect.runPromise(Effect.flip(choose("24", say)))
