@@ -22,7 +22,7 @@ import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage } from "node:http"
 import { admission } from "./admission.ts"
 import { makeAffinity, sessionGone } from "./affinity.ts"
-import { type Answer, answer, failure } from "./answer.ts"
+import { answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
 import { ownerTeller } from "./broken-answer.ts"
 import { cors, isPreflight } from "./cors.ts"
@@ -37,6 +37,8 @@ import { metadataAnswer, noSuchServer, notRunning, noWebSocket, rejection, resta
 import { relocator } from "./relocate.ts"
 import { type Decided, rememberingHeads } from "./repeated-head.ts"
 import { challenge, resourceMetadata } from "./resource-metadata.ts"
+import { responder } from "./respond.ts"
+import { makeRoom } from "./room.ts"
 import { asksForCard, cardReader } from "./server-card.ts"
 import { untagPath } from "./session-tag.ts"
 import { sessionCounter } from "./sessions.ts"
@@ -77,7 +79,6 @@ export const makeGateway = Effect.gen(function*() {
   const readCard = cardReader(yield* ServerCards, yield* makeByHubKey)
   const runtime = yield* Effect.runtime()
   const tellOwner = ownerTeller(yield* BrokenAnswers, runtime)
-  const limited = answerLimit(settings, limits)
   const { authorize, isStill } = authorizer(yield* AccessTokens, runtime)
   const side = publicSide(settings)
   const observe = observer(settings, runtime)
@@ -86,16 +87,10 @@ export const makeGateway = Effect.gen(function*() {
   const logMachine = (message: string, error: unknown) =>
     Runtime.runFork(runtime)(Effect.logWarning(`${message}: ${messageOf(error).slice(0, 200)}`))
 
-  const respond = (req: IncomingMessage, res: ClientResponse, reply: Answer, letIn?: Route) =>
-    void Runtime.runPromise(runtime)(limited(req, reply, letIn)).then((counted) => answer(req, res, counted)).catch(
-      (error) => {
-        log("A request could not be answered", error)
-        res.destroy()
-      }
-    )
-
+  const respond = responder(answerLimit(settings, limits), runtime, log)
   const heads = rememberingHeads(matcher(settings))
   const inFlight = makeInFlight()
+  const room = makeRoom({ inFlight, log })
   const wake = waker({ wakes, limits, trustProxy: side.trustProxy, runtime, inFlight })
   const relocation = relocator({ affinity, metering, wake })
   const { admit, awaken } = admission({ affinity, guests: yield* GuestRequests, metering, respond, side, wake })
@@ -164,6 +159,8 @@ export const makeGateway = Effect.gen(function*() {
 
   /** Passes a request on whose head was decided before, on the same connection. */
   const serveAgain = ({ claims, target, way }: Decided, req: IncomingMessage, res: ClientResponse, body?: Buffer) => {
+    const refusal = room.enter(way.route, claims, res)
+    if (refusal !== undefined) return respond(req, res, refusal, way.route)
     const going = proxy(way.route, target, req, res, { claims, way, body })
     if (going instanceof Promise) going.catch((error: unknown) => unrouted(req, res, error))
   }
@@ -174,6 +171,8 @@ export const makeGateway = Effect.gen(function*() {
     if (problem !== undefined) return respond(req, res, failure(400, "BAD_REQUEST", problem, { Connection: "close" }))
     if (isPreflight(req)) return respond(req, res, { status: 204, headers: cors.preflight })
     if (inFlight.isDraining()) return answer(req, res, restarting({ Connection: "close" }))
+    const full = room.refusal()
+    if (full !== undefined) return answer(req, res, full)
     const { kind, slug } = target
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
     if (route === undefined) return respond(req, res, noSuchServer)
@@ -191,6 +190,8 @@ export const makeGateway = Effect.gen(function*() {
     }
     if (wantsWebSocket(req)) return respond(req, res, noWebSocket)
 
+    const refusal = room.enter(route, verdict.claims, res)
+    if (refusal !== undefined) return respond(req, res, refusal, route)
     const found = affinity.find(route, req, target.path)
     const to = found instanceof Promise ? await found : found
     if (to === undefined) return respond(req, res, sessionGone, route)

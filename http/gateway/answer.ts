@@ -9,7 +9,11 @@ export interface Answer {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** The connection is needed: what its client still sends is not waited for as long as elsewhere. */
+  readonly isHasty?: boolean
 }
+
+const hastyBounds = { bytes: 1024 * 1024, millis: 2_000, silentMillis: 500 } as const
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
 
@@ -19,7 +23,11 @@ const requestId = ({ headers }: IncomingMessage) => {
 }
 
 /** Answers a request ourselves: not cacheable, readable by any page, with a request id. */
-export const answer = (req: IncomingMessage, res: ClientResponse, { body, headers, status }: Answer) => {
+export const answer = (
+  req: IncomingMessage,
+  res: ClientResponse,
+  { body, headers, isHasty = false, status }: Answer
+) => {
   if (res.headersSent || res.destroyed) return
   res.on("error", () => undefined)
   const text = body === undefined ? "" : JSON.stringify(body)
@@ -36,7 +44,7 @@ export const answer = (req: IncomingMessage, res: ClientResponse, { body, header
   })
   // The response is complete with its last byte; `end` would let Node close the connection.
   if (text !== "") res.write(text)
-  linger(req, () => res.end())
+  linger(req, () => res.end(), isHasty ? hastyBounds : undefined)
 }
 
 /** A failure in the platform's envelope. */

@@ -59,6 +59,12 @@ export class Download {
     this.#res.write(held)
   }
 
+  /** Bytes of ours, behind all that has come. A client that does not read gets none. */
+  add(text: string) {
+    this.writeHeld()
+    if (!this.#res.writableNeedDrain) this.#res.write(text)
+  }
+
   /** At the end of this turn, with all others that are. */
   endSoon() {
     this.stop()

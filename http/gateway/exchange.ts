@@ -22,10 +22,17 @@ export interface Exchange {
   readonly isAlone: () => boolean
   /** Makes the machine's `Mcp-Session-Id` the client's, which names the machine. */
   readonly nameSession: (id: string) => string
+  /** The answer is a stream on which the client listens: alone what is said on it is use of the server. */
+  readonly listens: () => void
+  readonly said: () => void
+  /** The machine has ended such a stream. Calls back when the client's is to end, too: at once, or when the server wakes. */
+  readonly keep: (end: () => void) => void
   readonly onBytes: (count: number) => void
   /** Called when the machine can't be reached: its new address, if it moved. */
   readonly relocate: () => Promise<MachineAddress | undefined>
   /** No response will come; `sent`: the machine may have executed the request. */
   readonly onFailure: (error: Error, sent: boolean) => void
+  /** The body has stopped to come, and nothing was answered. */
+  readonly onSilence: () => void
   readonly onEnd: () => void
 }

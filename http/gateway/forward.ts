@@ -3,10 +3,11 @@ import { linger } from "#http/connection/linger.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type Connection } from "./connection.ts"
 import { Download } from "./download.ts"
+import { type EventStream, eventStreamOf } from "./event-stream.ts"
 import { type Exchange } from "./exchange.ts"
 import { hasBody } from "./framing.ts"
 import { isEventStream, isOpenEnded, readHead, reasonBytes, type ResponseHead } from "./headers.ts"
-import { type Cut } from "./in-flight.ts"
+import { type UnderWay } from "./in-flight.ts"
 import { interruptedCallEvents } from "./interrupted-calls.ts"
 import { machineAt } from "./machine.ts"
 import { outwardHead } from "./outward-head.ts"
@@ -20,7 +21,7 @@ import { mayRetry, toError, wasNotReceived } from "./upstream.ts"
 const ignore = () => {}
 
 /** An exchange under way; undici calls the methods that are named `on…`. */
-class Forwarding implements AnswerHandler, Cut {
+class Forwarding implements AnswerHandler, UnderWay {
   readonly #exchange: Exchange
   readonly #upload: Upload
   readonly #download: Download
@@ -36,7 +37,7 @@ class Forwarding implements AnswerHandler, Cut {
   #isOver = false
   /** The request that an event stream answers; parsed only when the stream breaks. */
   #requestBody: ReadonlyArray<Buffer> = []
-  #rewriter: ReturnType<NonNullable<Exchange["rewriter"]>> | undefined
+  #events: EventStream | undefined
   /** Pieces are told with their ends. */
   #isPlain = false
   /** Bytes of both bodies; of a small exchange all at once. */
@@ -63,12 +64,23 @@ class Forwarding implements AnswerHandler, Cut {
   cut() {
     const { res } = this.#exchange
     const head = this.#head
+    if (this.#events?.isKept === true) return this.#events.end()
     if (this.#isOver || this.#download.isDue) return
     if (head === undefined) return this.#giveUp(new Error("the platform is stopping"), true)
     this.#abandon()
     this.#exchange.watch.broke()
     if (isEventStream(head)) res.end(isOpenEnded(head) ? interruptedCallEvents(this.#requestBody) : undefined)
     else res.destroy()
+  }
+
+  tick(now: number) {
+    const comment = this.#events?.beat(now)
+    if (comment !== undefined) this.#download.add(comment)
+    if (this.#isOver || this.#isComplete || !this.#upload.isSilent(now)) return
+    this.#abandon()
+    if (this.#head === undefined) return this.#exchange.onSilence()
+    this.#exchange.watch.broke()
+    this.#exchange.res.destroy()
   }
 
   onUploaded(count: number) {
@@ -147,12 +159,11 @@ class Forwarding implements AnswerHandler, Cut {
   #answer(status: number, reason: string, head: ResponseHead, mayCome: boolean) {
     const { res, watch } = this.#exchange
     this.#head = head
-    const streams = isEventStream(head)
+    this.#events = eventStreamOf(this.#exchange, status, head)
     if (isOpenEnded(head)) this.#requestBody = this.#upload.chunks
     watch.asked(this.#upload.chunks, head)
     this.#upload.answered()
-    if (streams && !head.isEncoded) this.#rewriter = this.#exchange.rewriter?.()
-    const withoutLength = this.#rewriter !== undefined || status === 204
+    const withoutLength = status === 204 || head.hasLength && this.#events?.takesComments === true
     try {
       // Only the machine's own Date, if any.
       res.sendDate = false
@@ -160,7 +171,7 @@ class Forwarding implements AnswerHandler, Cut {
     } catch (error) {
       return this.#giveUp(toError(error), true)
     }
-    if (streams) markEventStream(res)
+    if (this.#events !== undefined) markEventStream(res)
   }
 
   onData(chunk: Buffer) {
@@ -168,7 +179,7 @@ class Forwarding implements AnswerHandler, Cut {
     this.#unmetered += chunk.length
     this.#exchange.watch.heard(chunk)
     if (!this.#isPlain) this.#download.flushSoon()
-    return this.#download.push(this.#rewriter === undefined ? chunk : this.#rewriter.push(chunk))
+    return this.#download.push(this.#events === undefined ? chunk : this.#events.push(chunk))
   }
 
   onComplete() {
@@ -176,14 +187,25 @@ class Forwarding implements AnswerHandler, Cut {
     this.#isComplete = true
     this.#connection?.release()
     this.#connection = undefined
+    const rest = this.#events?.rest()
+    if (rest !== undefined) this.#download.push(rest)
+    this.#over(this.#finish)
+  }
+
+  readonly #finish = () => {
     const { req, res } = this.#exchange
-    if (this.#rewriter !== undefined) this.#download.push(this.#rewriter.end())
     if (req.complete) return this.#exchange.isAlone() ? this.#download.endNow() : this.#download.endSoon()
     // The rest of the body goes unread.
     this.#upload.stop()
     this.#download.stop()
     this.#download.writeHeld()
     linger(req, () => res.end())
+  }
+
+  /** The machine's part is over. A stream on which the client listens may go on without it. */
+  #over(end: () => void) {
+    if (this.#events === undefined) end()
+    else this.#events.over(end)
   }
 
   onError(error: Error) {
@@ -208,14 +230,15 @@ class Forwarding implements AnswerHandler, Cut {
 
   /** The response broke off. An event stream that can still be ended cleanly reports its calls as interrupted. */
   #breakOff(head: ResponseHead) {
-    const { req, res, watch } = this.#exchange
     this.#abandon()
-    watch.broke()
-    if (!isOpenEnded(head)) return void res.destroy()
-    const last = interruptedCallEvents(this.#requestBody)
-    if (last === undefined && req.method !== "GET") return void res.destroy()
-    this.#download.writeHeld()
-    res.end(last)
+    this.#exchange.watch.broke()
+    this.#over(() => {
+      const { req, res } = this.#exchange
+      const last = isOpenEnded(head) ? interruptedCallEvents(this.#requestBody) : undefined
+      if (!isOpenEnded(head) || last === undefined && req.method !== "GET") return void res.destroy()
+      this.#download.writeHeld()
+      res.end(last)
+    })
   }
 }
 
@@ -223,4 +246,4 @@ class Forwarding implements AnswerHandler, Cut {
  * Streams a request to its machine and the response back, with back-pressure both ways. When one side closes, the other
  * is closed. What is returned ends it for a shutdown: an event stream cleanly, anything else abruptly.
  */
-export const forward = (exchange: Exchange): Cut => new Forwarding(exchange)
+export const forward = (exchange: Exchange): UnderWay => new Forwarding(exchange)

@@ -10,7 +10,8 @@ import { endpointRewriter } from "./endpoint-event.ts"
 import { type Exchange } from "./exchange.ts"
 import { forward } from "./forward.ts"
 import { type RequestsInFlight } from "./in-flight.ts"
-import { unreachable } from "./refusals.ts"
+import { keepStream } from "./kept-streams.ts"
+import { bodyStopped, unreachable } from "./refusals.ts"
 import { type relocator } from "./relocate.ts"
 import { type sessionCounter } from "./sessions.ts"
 import { type tallier, type Tally } from "./tally.ts"
@@ -21,7 +22,7 @@ export interface PassageServices {
   readonly countSessions: ReturnType<typeof sessionCounter>
   readonly relocation: ReturnType<typeof relocator>
   readonly use: Pick<ServerUse, "begin">
-  readonly routes: Pick<Routes, "expire">
+  readonly routes: Pick<Routes, "expire" | "find" | "onChange" | "peek">
   readonly metering: Pick<RequestMetering, "addBytes">
   readonly inFlight: RequestsInFlight
   readonly respond: (req: IncomingMessage, res: ClientResponse, reply: Answer, letIn?: Route) => void
@@ -45,7 +46,7 @@ class Passage implements Exchange {
   readonly body: Buffer | undefined
   readonly #services: PassageServices
   readonly #tally: Tally
-  readonly #endUse: ReturnType<ServerUse["begin"]>
+  readonly #use: ReturnType<ServerUse["begin"]>
   readonly #entry: ReturnType<RequestsInFlight["begin"]>
   #sessionsOf: ReturnType<PassageServices["countSessions"]> | undefined
   #relocationOf: ReturnType<PassageServices["relocation"]> | undefined
@@ -58,7 +59,7 @@ class Passage implements Exchange {
     this.awaitsContinue = awaitsContinue
     this.body = body
     this.#tally = services.tally(way.route, req, res)
-    this.#endUse = services.use.begin(way.route)
+    this.#use = services.use.begin(way.route)
     this.#entry = services.inFlight.begin(forward(this))
   }
 
@@ -85,6 +86,23 @@ class Passage implements Exchange {
     return this.#sessions.name(id)
   }
 
+  listens() {
+    this.#use.listens()
+  }
+
+  said() {
+    this.#use.said()
+  }
+
+  keep(end: () => void) {
+    keepStream(this.#services.routes, this.way.route, this.res, end)
+  }
+
+  onSilence() {
+    const { req, res, way: { route } } = this
+    this.#services.respond(req, res, bodyStopped, route)
+  }
+
   onBytes(count: number) {
     this.#services.metering.addBytes(this.way.route.accountId, count)
   }
@@ -109,7 +127,7 @@ class Passage implements Exchange {
     if (req.method === "DELETE") this.#sessions.ended()
     this.#tally.end()
     // In byoa mode the machine says whom it lets in: others keep no server awake.
-    this.#endUse(route.authMode !== "byoa" || res.statusCode !== 401)
+    this.#use.end(route.authMode !== "byoa" || res.statusCode !== 401)
     this.#services.inFlight.end(this.#entry)
   }
 

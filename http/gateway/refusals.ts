@@ -6,6 +6,7 @@ import { type Answer, failure } from "./answer.ts"
 import { brokenAnswer } from "./broken-answer.ts"
 import { type Verdict as Permission } from "./permit.ts"
 import { resourceAt } from "./resource-metadata.ts"
+import { silentMillis } from "./upload.ts"
 
 export const metadataAnswer = (req: IncomingMessage, document: unknown): Answer =>
   req.method === "GET" || req.method === "HEAD"
@@ -45,6 +46,16 @@ export const notRunning = ({ activeDeploymentId, status }: Pick<Route, "activeDe
     ? "The server is being brought back; try again shortly"
     : "The server is not running; try again shortly"
   return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
+}
+
+export const bodyStopped: Answer = {
+  ...failure(
+    408,
+    "REQUEST_TIMEOUT",
+    `Nothing of the request's body came for ${silentMillis / 1000} seconds: send the request again`,
+    { Connection: "close" }
+  ),
+  isHasty: true
 }
 
 const connectionLost =

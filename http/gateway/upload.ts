@@ -8,6 +8,8 @@ import { ReplayBuffer } from "./upstream.ts"
 const smallBytes = 64 * 1024
 /** A small body that takes longer to arrive is sent as it arrives. */
 const patienceMs = 200
+/** Milliseconds without a byte after which a body has stopped to come. */
+export const silentMillis = 60_000
 
 interface Owner {
   readonly onUploaded: (count: number) => void
@@ -28,6 +30,9 @@ export class Upload {
   #isReady = false
   #isEnded = false
   #timer: NodeJS.Timeout | undefined
+  /** How much had come when it was last looked at, and since when no more has. */
+  #seen = -1
+  #silentSince = 0
 
   constructor(req: IncomingMessage, read: Buffer | undefined, owner: Owner) {
     this.#req = req
@@ -74,6 +79,15 @@ export class Upload {
   /** What was read so far, unless it is too much to be kept. */
   get chunks(): ReadonlyArray<Buffer> {
     return this.#read === undefined ? this.#replay.chunks : [this.#read]
+  }
+
+  /** Whether it has stopped to come. What is paused waits for the machine, and not for the client. */
+  isSilent(now: number) {
+    if (this.#read !== undefined || this.#isEnded || !hasBody(this.#req)) return false
+    if (this.#received === this.#seen && !this.#req.isPaused()) return now - this.#silentSince >= silentMillis
+    this.#seen = this.#received
+    this.#silentSince = now
+    return false
   }
 
   /** The machine has answered: nothing will be sent again. */

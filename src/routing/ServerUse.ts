@@ -64,8 +64,9 @@ export class ServerUse extends Effect.Service<ServerUse>()("routing/ServerUse", 
       /** This process, as the host knows it. */
       gateway,
       /**
-       * A request to a server's machine begins. Call what is returned once, at its end: `isUse` is false for one that
-       * the machine did not let in, which keeps no server awake.
+       * A request to a server's machine begins. Call `end` once, at its end: `isUse` is false for one that the machine did
+       * not let in, which keeps no server awake. `listens`: its answer is a stream that waits for what may come, and
+       * which is use only when something is `said` (docs/decisions/silent-streams.md).
        */
       begin: ({ authMode, autoStopSeconds, serverId }: Pick<Route, "authMode" | "autoStopSeconds" | "serverId">) => {
         let entry = open.get(serverId)
@@ -73,10 +74,20 @@ export class ServerUse extends Effect.Service<ServerUse>()("routing/ServerUse", 
         entry.count++
         // In byoa mode the machine tells by its answer whom it lets in.
         if (autoStopSeconds !== null && authMode !== "byoa") tell(serverId)
-        return (isUse: boolean) => {
+        let isOver = false
+        const end = (isUse: boolean) => {
+          if (isOver) return
+          isOver = true
           entry.count--
           if (autoStopSeconds !== null && isUse || entry.count === 0 && entry.told > 0) tell(serverId)
           else if (entry.count === 0 && open.get(serverId) === entry) open.delete(serverId)
+        }
+        return {
+          end,
+          listens: () => end(true),
+          said: () => {
+            if (autoStopSeconds !== null) tell(serverId)
+          }
         }
       },
       report,

@@ -133,34 +133,100 @@ describe("a server that nobody uses", () => {
     expect(received[0]?.equals(sent)).toBe(true)
   })
 
-  it("stays awake while a stream is open, and falls asleep after it", async () => {
+  /** A stream that its machine ends when it is told so, and what its client has heard. */
+  const listening = async (one: Sleeper, path = "/stream") => {
+    const abort = new AbortController()
+    const { body } = await fetch(`${berth.url}/s/${one.server.slug}${path}`, {
+      headers: { authorization: `Bearer ${one.token}`, accept: "text/event-stream" },
+      signal: abort.signal
+    })
+    const heard = { text: "", isEnded: false, leave: () => abort.abort() }
+    void (async () => {
+      for await (const part of body!) heard.text += Buffer.from(part).toString()
+    })().catch(() => undefined).finally(() => heard.isEnded = true)
+    return heard
+  }
+  /** Both transports' streams; `say` is the newest one's. */
+  const streams = () => {
+    let say = (_: string): unknown => undefined
     machines.conduct = {
       delay: 0,
       listener: (req, res) => {
-        if (req.url !== "/stream") return healthy(req, res)
-        res.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n")
+        if (!["/stream", "/sse", "/mcp"].includes(req.url ?? "")) return healthy(req, res)
+        res.writeHead(200, { "content-type": "text/event-stream" })
+        res.write(req.url === "/sse" ? "event: endpoint\ndata: /message?sessionId=1\n\n" : "data: 1\n\n")
+        say = (text) => res.write(text)
       }
     }
-    const one = await sleeper(berth, machines)
-    const abort = new AbortController()
-    const stream = await fetch(`${berth.url}/s/${one.server.slug}/stream`, {
-      headers: { authorization: `Bearer ${one.token}` },
-      signal: abort.signal
-    })
-    berth.hurry(3_000)
-    await expect.poll(() => sql("SELECT open FROM server_use WHERE server_id = $1", one.server.id)).toEqual([{
-      open: 1
-    }])
+    return (text: string) => say(text)
+  }
+  const passTime = async (one: Sleeper, before: () => unknown = () => undefined) => {
     berth.advance(31_000)
     for (let i = 0; i < 3; i++) {
       await one.age()
+      before()
+      await pause(50)
       hurry(berth)
       await pause(100)
     }
+  }
+
+  it("stays awake while a call is under way, and while something is said on a stream", async () => {
+    const say = streams()
+    const one = await sleeper(berth, machines)
+    const stream = await listening(one)
+    await passTime(one, () => say(": nothing, and then\n\ndata: 2\n\n"))
+    expect(await one.read()).toMatchObject({ status: "running", asleep: false })
+    stream.leave()
+    const abort = new AbortController()
+    const call = await fetch(`${berth.url}/s/${one.server.slug}/mcp`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${one.token}` },
+      body: "{}",
+      signal: abort.signal
+    })
+    await passTime(one)
     expect(await one.read()).toMatchObject({ status: "running", asleep: false })
     abort.abort()
-    await stream.text().catch(() => undefined)
+    await call.text().catch(() => undefined)
     await one.fallAsleep()
+  })
+
+  it("sleeps under a stream on which nothing is said; the client's stays open until the next call wakes it", async () => {
+    const say = streams()
+    const one = await sleeper(berth, machines)
+    const [stream, older] = [await listening(one), await listening(one, "/sse")]
+    await expect.poll(() => [stream.text, older.text.length > 0]).toEqual([
+      expect.stringMatching(/^data: 1\n\n:\n\n/),
+      true
+    ])
+    say(": the machine's comments are no use of it\n\n")
+    await one.fallAsleep()
+    await pause(300)
+    expect([stream.isEnded, older.isEnded]).toEqual([false, false])
+    const [, endpoint] = /data: (\S+)/.exec(older.text) ?? []
+    const gone = await one.ask("/", { headers: { "mcp-session-id": "of-the-machine~v1" } })
+    expect([gone.status, gone.body]).toEqual([
+      404,
+      expect.objectContaining({ error: expect.objectContaining({ code: -32001 }) })
+    ])
+    expect(await one.read()).toMatchObject({ status: "running", asleep: false })
+    // As its session: a client that finds it ended opens a new one.
+    await expect.poll(() => [stream.isEnded, older.isEnded]).toEqual([true, true])
+    expect((await berth.request("POST", endpoint!, { token: one.token })).status).toBe(404)
+    expect(stream.text).not.toContain("interrupted")
+  })
+
+  it("leaves no stream open that it kept when it is stopped by hand, or deleted", async () => {
+    streams()
+    const [stopped, deleted] = [await sleeper(berth, machines), await sleeper(berth, machines)]
+    const kept = [await listening(stopped), await listening(deleted)]
+    await stopped.fallAsleep()
+    await deleted.fallAsleep()
+    expect(kept.map(({ isEnded }) => isEnded)).toEqual([false, false])
+    await stopped.owner.request("POST", `/v1/servers/${stopped.server.id}/stop`)
+    await deleted.owner.request("DELETE", `/v1/servers/${deleted.server.id}`)
+    await expect.poll(() => kept.map(({ isEnded }) => isEnded)).toEqual([true, true])
   })
 
   it("is not kept awake by what a gateway had open that is gone", async () => {

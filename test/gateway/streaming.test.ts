@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { once } from "node:events"
 import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { connect } from "node:net"
+import { vi } from "vitest"
 import { full, long } from "../support/needs.ts"
 import { deploy, gatewayServices, newServer, startGateway, startUpstream } from "./support.ts"
 
@@ -268,6 +269,91 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
       assert.strictEqual(told(yield* read("/sse", host)), first("") + rest)
     }))
 
+  it.scoped("that says nothing has a comment within a second, and then again, between events only", () =>
+    Effect.gen(function*() {
+      let answer: ServerResponse | undefined
+      const { path, port, token } = yield* serving((_, res) => {
+        res.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8", "Content-Length": 19 }).flushHeaders()
+        answer = res
+      })
+      yield* Effect.promise(async () => {
+        const { req, response } = open(port, path, token, { method: "POST" })
+        req.end()
+        const message = await response
+        const began = performance.now()
+        let text = ""
+        message.setEncoding("latin1").on("data", (part) => text += part)
+        await until(() => text === ":\n\n", "a comment")
+        assert.isBelow(performance.now() - began, 1_000)
+        assert(answer !== undefined)
+        answer.write("data: 1\n")
+        await until(() => text.endsWith("1\n"), "half an event")
+        const now = performance.now.bind(performance)
+        const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 25_000)
+        await pause(400)
+        assert.strictEqual(text, ":\n\ndata: 1\n")
+        answer.write("\n")
+        await until(() => text === ":\n\ndata: 1\n\n:\n\n", "a comment after the event")
+        clock.mockRestore()
+        answer.end("data: 2\n\n ")
+        await once(message, "end")
+        assert.strictEqual(text, ":\n\ndata: 1\n\n:\n\ndata: 2\n\n ")
+        assert.isUndefined(message.headers["content-length"])
+      })
+    }))
+
+  it.scoped("that is compressed, or no event stream, passes untouched however silent it is", () =>
+    Effect.gen(function*() {
+      const heads = [
+        { "Content-Type": "text/event-stream", "Content-Encoding": "gzip" },
+        { "Content-Type": "application/json" },
+        { "Content-Type": "text/event-streams" },
+        {}
+      ]
+      const { path, port, token } = yield* serving((req, res) => {
+        res.writeHead(200, heads[Number(req.url!.slice(1))]).flushHeaders()
+        setTimeout(() => res.end("the end"), 1_200)
+      })
+      yield* Effect.forEach(heads, (_, i) =>
+        Effect.promise(async () => {
+          const { req, response } = open(port, `${path}/${i}`, token)
+          req.end()
+          assert.strictEqual(await textOf(await response), "the end")
+        }), { concurrency: "unbounded" })
+    }))
+
+  it.scoped("whose body stops to come is answered 408 after a minute, or cut, and its connections are closed", () =>
+    Effect.gen(function*() {
+      let left = 0
+      const { path, port, token } = yield* serving((req, res) => {
+        res.on("close", () => left++)
+        req.resume()
+        if (req.url === "/answers") res.writeHead(200).write("part")
+      })
+      yield* Effect.promise(async () => {
+        const sockets = ["/waits", "/answers", "/chunked"].map((target) => {
+          const socket = connect(port, "127.0.0.1").setEncoding("latin1").on("error", () => undefined)
+          const framing = target === "/chunked"
+            ? "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
+            : "Content-Length: 100000\r\n\r\nx"
+          socket.write(`POST ${path}${target} HTTP/1.1\r\nHost: b\r\nAuthorization: Bearer ${token}\r\n${framing}`)
+          const seen = { text: "", isClosed: false }
+          socket.on("data", (part) => seen.text += part).on("close", () => seen.isClosed = true)
+          return seen
+        })
+        await until(() => sockets[1]!.text.endsWith("part\r\n"), "the beginning of an answer")
+        await pause(600)
+        const now = performance.now.bind(performance)
+        const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000)
+        await until(() => left === 3 && sockets.every(({ isClosed }) => isClosed), "the ends of all connections")
+        clock.mockRestore()
+        for (const { text } of [sockets[0]!, sockets[2]!]) {
+          assert.match(text, /^HTTP\/1\.1 408 [^]*Connection: close[^]*"REQUEST_TIMEOUT"[^]*for 60 seconds/)
+        }
+        assert.isFalse(sockets[1]!.text.endsWith("0\r\n\r\n"))
+      })
+    }))
+
   it.scoped("keeps encoded bytes as they are", () =>
     Effect.gen(function*() {
       const { path, port, token } = yield* serving((_, res) =>
@@ -284,9 +370,13 @@ layer(gatewayServices(), { excludeTestServices: true })("a stream through the ga
 
   it.scoped("without a body (HEAD, 204, 304) has none, and keeps its headers", () =>
     Effect.gen(function*() {
+      const stream = { "Content-Type": "text/event-stream" }
       const { path, port, token } = yield* serving((req, res) => {
         const status = Number(req.url!.slice(1))
-        res.writeHead(status, status === 200 ? { "Content-Length": 1234, ETag: "\"a\"" } : { ETag: "\"a\"" }).end()
+        res.writeHead(
+          status,
+          status === 200 ? { ...stream, "Content-Length": 1234, ETag: "\"a\"" } : { ...stream, ETag: "\"a\"" }
+        ).end()
       })
       for (
         const [method, status, length] of [["HEAD", 200, "1234"], ["GET", 204, undefined], [
