@@ -2,6 +2,7 @@ import { version } from "#src/config/version.ts"
 import { machineFetch } from "#src/machines/machine-fetch.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { calmEvents } from "#src/routing/calm-events.ts"
+import { readPages } from "#src/routing/list-pages.ts"
 import { withFewRequests, withFewStreams } from "#src/routing/quiet-transport.ts"
 import { type Envelope, statelessRequest } from "#src/routing/stateless-request.ts"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
@@ -26,7 +27,9 @@ export interface ToolListRequest {
 
 const timeoutMs = 5_000
 const maxBytes = 4 * 1024 * 1024
-const maxPages = 20
+/** Of all pages together. */
+const mostBytes = 4 * 1024 * 1024
+const mostTools = 10_000
 
 /** A message of the older transport has its session in the query; its tools are listed through `/sse`. */
 const isLegacy = (path: string) => /[?&]session_?id=/i.test(path)
@@ -39,8 +42,7 @@ const Page = Schema.Struct({
   tools: Schema.Array(Schema.Struct({
     name: Schema.String,
     annotations: Schema.optional(Schema.Struct({ readOnlyHint: Schema.optional(Schema.Unknown) }))
-  })),
-  nextCursor: Schema.optional(Schema.String)
+  }))
 })
 const decodePage = Schema.decodeUnknownSync(Page)
 
@@ -48,16 +50,13 @@ type ListPage = (params: { readonly cursor?: string }) => Promise<unknown>
 
 const pages = async (listPage: ListPage): Promise<ToolList> => {
   const list = new Map<string, boolean>()
-  let params: Parameters<ListPage>[0] = {}
-  for (let page = 0; page < maxPages; page++) {
-    const { nextCursor, tools } = decodePage(await listPage(params))
-    for (const { annotations, name } of tools) {
+  await readPages(listPage, (page) => {
+    for (const { annotations, name } of decodePage(page).tools) {
       // With two tools of one name it is unknown which one is called.
       list.set(name, !list.has(name) && annotations?.readOnlyHint === false)
     }
-    if (nextCursor === undefined) return list
-    params = { cursor: nextCursor }
-  }
+    return list.size < mostTools
+  }, mostBytes)
   return list
 }
 

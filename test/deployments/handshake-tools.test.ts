@@ -27,7 +27,7 @@ describe("the tools that are kept", () => {
     const report = await tryWith(answering(results))
     expect(report.ok).toBe(true)
     expect(report.toolCount).toBeLessThanOrEqual(mostTools)
-    expect(report.problem).toContain("only the first 200 tools and 20 pages are read")
+    expect(report.problem).toContain("not all tools are read, but 200 at most")
   })
 
   it("are told of that the official SDK's clients refuse", async () => {
@@ -146,11 +146,36 @@ describe("the resource templates that are kept", () => {
     const { features, problem } = await tryWith(withTemplates({ resourceTemplates: [{ uriTemplate: 7 }, ...many] }))
     expect(features.templates).toHaveLength(99)
     expect(problem).toBe(
-      "only the first page of the resource templates is read, and at most 100 of it; " +
+      "not all of the resource templates are read, but 100 at most, of 4 MiB together and no page twice; " +
         "1 of the resource templates are left out: they are not what MCP asks for, or too long"
     )
     expect((await tryWith(withTemplates(undefined))).problem)
       .toBe("resources/templates/list gave no list, so no resource templates are known")
+  })
+
+  it("are read to their last page, as prompts, resources and tools are; a page that comes again is the last", async () => {
+    const kinds = {
+      "tools/list": ["tools", (at: number) => ({ name: `t${at}`, inputSchema: { type: "object" } })],
+      "prompts/list": ["prompts", (at: number) => ({ name: `p${at}` })],
+      "resources/list": ["resources", (at: number) => ({ uri: `menu://${at}`, name: "Menu" })],
+      "resources/templates/list": ["resourceTemplates", (at: number) => ({ uriTemplate: `m${at}://{x}`, name: "M" })]
+    } as const
+    const paged = (last: number, next: (at: number) => string | undefined) =>
+      tryWith(answering(
+        ({ method, params }) => {
+          const [field, one] = kinds[method as keyof typeof kinds]
+          const at = Number(params?.["cursor"] ?? 0)
+          return { [field]: [one(at)], ...(at < last ? { nextCursor: String(at + 1) } : { nextCursor: next(at) }) }
+        },
+        [],
+        { tools: {}, prompts: {}, resources: {} }
+      ))
+    const { features, problem } = await paged(24, () => undefined)
+    expect(problem).toBe(null)
+    expect(Object.values(features).map(({ length }) => length)).toEqual([25, 25, 25, 25])
+    const turning = await paged(2, () => "1")
+    expect(Object.values(turning.features).map(({ length }) => length)).toEqual([3, 3, 3, 3])
+    expect(turning.problem).toContain("not all of the prompts are read")
   })
 
   it("are those for which there is room beside all else", async () => {

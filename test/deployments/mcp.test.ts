@@ -124,8 +124,8 @@ describeWhen(missingForApps, "a deployment's MCP handshake", () => {
     })
     expect((await deploy(server, "endless")).mcp).toMatchObject({
       ok: true,
-      toolCount: 20,
-      problem: expect.stringContaining("only the first 200 tools and 20 pages are read")
+      toolCount: 200,
+      problem: expect.stringContaining("not all tools are read, but 200 at most")
     })
   }, 60_000)
 

@@ -1,4 +1,5 @@
 import { didYouMean } from "#src/format/nearest.ts"
+import { readPages } from "#src/routing/list-pages.ts"
 import { type CallToolResult, type Tool } from "@modelcontextprotocol/sdk/types.js"
 import { type Effect, Either } from "effect"
 import { parseArguments } from "./arguments.ts"
@@ -6,18 +7,16 @@ import { type McpServerAddress, withClient } from "./client.ts"
 import { McpClientError } from "./McpClientError.ts"
 import { type McpSession } from "./session.ts"
 
-/** A server may page its list; this bounds one that never ends. */
-const maxPages = 100
+/** They bound a list that never ends. */
+const mostBytes = 16 * 1024 * 1024
+const mostTools = 10_000
 
 const allTools = async (client: McpSession, signal: AbortSignal): Promise<ReadonlyArray<Tool>> => {
   const tools: Array<Tool> = []
-  let cursor: string | undefined
-  for (let page = 0; page < maxPages; page++) {
-    const result = await client.list(cursor, signal)
-    tools.push(...result.tools)
-    cursor = result.nextCursor
-    if (cursor === undefined) break
-  }
+  await readPages(({ cursor }) => client.list(cursor, signal), (page) => {
+    tools.push(...page.tools)
+    return tools.length < mostTools
+  }, mostBytes)
   return tools
 }
 

@@ -1,3 +1,4 @@
+import { readPages } from "#src/routing/list-pages.ts"
 import { type McpFeatures, type McpToolDefinition, noFeatures } from "#src/servers/McpFeatures.ts"
 import { jsonWeight } from "#src/shared/json-weight.ts"
 import { promptOf, resourceOf, templateOf } from "./definitions.ts"
@@ -5,8 +6,10 @@ import { isMethodUnknown } from "./failure.ts"
 import { type Fields, isFields } from "./rpc.ts"
 import { type Session } from "./sessions.ts"
 
-/** Of prompts, of resources, and of their templates; more than one page of them is not read. */
+/** Of prompts, of resources, and of their templates. */
 const most = 100
+/** Of all pages of one of these. */
+const mostRead = 4 * 1024 * 1024
 /** All definitions of a server together, as JSON. */
 const mostBytes = 512 * 1024
 /** And what they hold: `[1]` is three bytes, and costs its readers a hundred. */
@@ -52,25 +55,32 @@ const tooLarge = (dropped: number, name: string) =>
     `${mostValues} values`
   ]
 
-const firstPage = async <A>(
+const listed = async <A>(
   { call }: Session,
   method: keyof typeof lists,
   of: (entry: Fields) => A | undefined,
   room: Room
 ): Promise<Listed<ReadonlyArray<A>>> => {
   const { field, name } = lists[method]
-  // A server that has resources need not know templates.
-  const result = await call(method, {}).catch((error: unknown) => isMethodUnknown(error) ? { [field]: [] } : undefined)
-  const { [field]: entries, nextCursor } = isFields(result) ? result : {}
-  if (!Array.isArray(entries)) return { kept: [], notes: [`${method} gave no list, so no ${name} are known`] }
-  const first: ReadonlyArray<unknown> = entries.slice(0, most)
+  const pages: Array<ReadonlyArray<unknown>> = []
+  const isWhole = await readPages(
+    // A server that has resources need not know templates.
+    (params) => call(method, params).catch((error: unknown) => isMethodUnknown(error) ? { [field]: [] } : undefined),
+    (page) => {
+      const entries = isFields(page) ? page[field] : undefined
+      if (!Array.isArray(entries)) return false
+      pages.push(entries)
+      return pages.reduce((sum, { length }) => sum + length, 0) <= most
+    },
+    mostRead
+  )
+  if (pages.length === 0) return { kept: [], notes: [`${method} gave no list, so no ${name} are known`] }
+  const first = pages.flat().slice(0, most)
   const usable = first.flatMap((entry) => (isFields(entry) ? of(entry) : undefined) ?? [])
   const kept = within(usable, room)
   const unusable = first.length - usable.length
   const notes = [
-    ...(entries.length > most || typeof nextCursor === "string"
-      ? [`only the first page of the ${name} is read, and at most ${most} of it`]
-      : []),
+    ...(isWhole ? [] : [`not all of the ${name} are read, but ${most} at most, of 4 MiB together and no page twice`]),
     ...(unusable === 0 ? [] : [`${unusable} of the ${name} are left out: they are not what MCP asks for, or too long`]),
     ...tooLarge(usable.length - kept.length, name)
   ]
@@ -100,8 +110,8 @@ export const listFeatures = async (
 ): Promise<Listed<McpFeatures>> => {
   const room = roomBeside([])
   const tools = toolsWithin(definitions, room)
-  const prompts = has(session, "prompts") ? await firstPage(session, "prompts/list", promptOf, room) : nothing
-  const resources = has(session, "resources") ? await firstPage(session, "resources/list", resourceOf, room) : nothing
+  const prompts = has(session, "prompts") ? await listed(session, "prompts/list", promptOf, room) : nothing
+  const resources = has(session, "resources") ? await listed(session, "resources/list", resourceOf, room) : nothing
   return {
     kept: { ...noFeatures, tools: tools.kept, prompts: prompts.kept, resources: resources.kept },
     notes: [tools, prompts, resources].flatMap(({ notes }) => notes)
@@ -114,5 +124,5 @@ export const listTemplates = async (
   others: McpFeatures
 ): Promise<Listed<McpFeatures["templates"]>> =>
   has(session, "resources")
-    ? await firstPage(session, "resources/templates/list", templateOf, roomBeside(others))
+    ? await listed(session, "resources/templates/list", templateOf, roomBeside(others))
     : nothing

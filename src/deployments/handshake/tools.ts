@@ -1,3 +1,4 @@
+import { readPages } from "#src/routing/list-pages.ts"
 import { type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
 import { ToolSchema } from "@modelcontextprotocol/sdk/types.js"
@@ -26,8 +27,8 @@ export interface ToolList {
 }
 
 const longestName = 128
-const longestCursor = 4_096
-const mostPages = 20
+/** Of all pages together. */
+const mostBytes = 4 * 1024 * 1024
 
 /** MCP (2025-11-25, Tools): 1 to 128 characters. One that nobody sees would show as another name than is called. */
 const isName = (name: unknown): name is string =>
@@ -45,18 +46,15 @@ const refusedIn = (tool: string, fields: Fields): RefusedField | undefined => {
 /** A server without tools does not know `tools/list`. */
 const withoutTools = (error: unknown) => isMethodUnknown(error) ? { tools: [] } : Promise.reject(error)
 
-/** Every tool of a session, within bounds: of a name, of a description, of the list, and of its pages. */
+/** Every tool of a session, within bounds: of a name, of a description, of the list, and of its bytes. */
 export const listTools = async ({ call, transport }: Session): Promise<ToolList> => {
   const found = new Map<string, McpTool>()
   const definitions: Array<McpToolDefinition> = []
   let unusable = 0
   let refused: RefusedField | undefined
-  const list = (isCut: boolean): ToolList => ({ tools: [...found.values()], definitions, unusable, refused, isCut })
-  let params: { readonly cursor?: string } = {}
-  for (let page = 0; page < mostPages; page++) {
-    const result = await call("tools/list", params).catch(withoutTools)
+  const take = (result: unknown) => {
     const listed = isFields(result) ? result["tools"] : undefined
-    if (!isFields(result) || !Array.isArray(listed)) {
+    if (!Array.isArray(listed)) {
       const path = transport === "sse" ? "/sse" : "/mcp"
       throw new HandshakeFailed({
         path,
@@ -68,17 +66,15 @@ export const listTools = async ({ call, transport }: Session): Promise<ToolList>
       const fields = isFields(tool) ? tool : {}
       const { description, name, title } = fields
       if (!isName(name) || found.has(name)) unusable++
-      else if (found.size === mostTools) return list(true)
+      else if (found.size === mostTools) return false
       else {
         refused ??= refusedIn(name, fields)
         found.set(name, { name, description: describe(description ?? title) })
         definitions.push(...[definitionOf(name, fields)].filter((one) => one !== undefined))
       }
     }
-    const { nextCursor } = result
-    if (typeof nextCursor !== "string") return list(false)
-    if (nextCursor.length > longestCursor || nextCursor === params.cursor) return list(true)
-    params = { cursor: nextCursor }
+    return true
   }
-  return list(true)
+  const isWhole = await readPages((params) => call("tools/list", params).catch(withoutTools), take, mostBytes)
+  return { tools: [...found.values()], definitions, unusable, refused, isCut: !isWhole }
 }

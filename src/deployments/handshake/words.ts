@@ -74,7 +74,9 @@ export const leftOut = ({ isCut, refused, unusable }: ToolList, others: Readonly
         `clients that check the list, as the official SDKs do, refuse all of it: ${refused.field} of the tool ` +
         `"${refused.tool}" is not what MCP asks for; mend the tool, or take a version where it is`
       ]),
-    ...(isCut ? [`only the first ${mostTools} tools and 20 pages are read: list fewer`] : []),
+    ...(isCut
+      ? [`not all tools are read, but ${mostTools} at most, of 4 MiB together and no page twice: list fewer`]
+      : []),
     ...(unusable === 0
       ? []
       : [
