@@ -51,6 +51,20 @@ const parse = (line: string): unknown => {
   }
 }
 
+/** Before a message on the same line: words that a program printed without a newline, such as a progress bar. */
+const longestWords = 4_096
+
+/** The line with the words before its message, if it has such, cut off. */
+const messageIn = (line: string) => {
+  const whole = parse(line)
+  if (whole !== undefined) return { parsed: whole, words: "" }
+  const at = line.slice(0, longestWords).search(/[{[]\s*\{?\s*"(?:jsonrpc|id|method|result|error|params)"\s*:/)
+  const parsed = at <= 0 ? undefined : parse(line.slice(at))
+  return { parsed, words: parsed === undefined ? "" : line.slice(0, at) }
+}
+
+const log = (words: string) => process.stderr.write(`${words.slice(0, 2_000)}\n`)
+
 /** A process of the package that speaks JSON-RPC over its standard input and output. */
 export class Child {
   readonly #process
@@ -87,11 +101,12 @@ export class Child {
   }
 
   #read(line: string) {
-    const parsed = parse(line)
+    const { parsed, words } = messageIn(line)
+    if (words !== "") log(words)
     const messages: ReadonlyArray<unknown> = Array.isArray(parsed) ? parsed : [parsed]
     for (const message of messages) {
       // Programs print greetings there too: they belong into the log.
-      if (!isMessage(message)) process.stderr.write(`${line.slice(0, 2_000)}\n`)
+      if (!isMessage(message)) log(line)
       else if (this.#events === undefined) this.#early.push(message)
       else this.#events.onMessage(message)
     }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { isMessage, isRequest, type Message, rpcError } from "./message.ts"
+import { type Id, isMessage, isRequest, type Message, rpcError } from "./message.ts"
 import { type Sessions } from "./Sessions.ts"
 
 /** Bytes of one request's body. */
@@ -12,8 +12,13 @@ const json = (response: ServerResponse, status: number, body: unknown, headers: 
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 }
 
-const refuse = (response: ServerResponse, status: number, code: number, message: string, headers = {}) =>
-  json(response, status, rpcError(null, code, message), headers)
+const refuse = (
+  response: ServerResponse,
+  status: number,
+  code: number,
+  message: string,
+  { headers = {}, id = null }: { readonly headers?: Record<string, string>; readonly id?: Id | null } = {}
+) => json(response, status, rpcError(id, code, message), headers)
 
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const parts: Array<Buffer> = []
@@ -44,27 +49,31 @@ const primesFor = (request: IncomingMessage) => (header(request, "mcp-protocol-v
 
 const isStateless = (request: IncomingMessage) => (header(request, "mcp-protocol-version") ?? "") >= firstStateless
 
-const unknownSession = (response: ServerResponse) => refuse(response, 404, -32001, "Session not found: it has ended")
+const unknownSession = (response: ServerResponse, id: Id | null = null) =>
+  refuse(response, 404, -32001, "Session not found: it has ended", { id })
 
-const busy = (response: ServerResponse) =>
+const busy = (response: ServerResponse, id: Id | null) =>
   refuse(
     response,
     503,
     -32000,
     "All sessions of this server are in use; try again later. Its owner can allow more by more memory, or deploy " +
       "it with one process for all (processes: shared)",
-    { "retry-after": "10" }
+    { headers: { "retry-after": "10" }, id }
   )
 
 /** Streamable HTTP before a program that speaks MCP over its standard input and output. */
 export const makeServer = (sessions: Sessions, healthPath = "/healthz") => {
   const health = new Set(["/healthz", healthPath])
   const sessionOf = async (request: IncomingMessage, messages: ReadonlyArray<Message>, response: ServerResponse) => {
-    const id = header(request, sessionHeader)
-    if (id !== undefined) return sessions.get(id) ?? void unknownSession(response)
-    if (messages.some(({ method }) => method === "initialize")) return await sessions.open() ?? void busy(response)
+    const named = header(request, sessionHeader)
+    // An error in place of a batch's answers has none of their ids (JSON-RPC 2.0 §6).
+    const [first] = messages
+    const id = messages.length === 1 && first !== undefined && isRequest(first) ? first.id : null
+    if (named !== undefined) return sessions.get(named) ?? void unknownSession(response, id)
+    if (messages.some(({ method }) => method === "initialize")) return await sessions.open() ?? void busy(response, id)
     if (isStateless(request)) return sessions.stateless()
-    refuse(response, 400, -32000, "The Mcp-Session-Id header is missing: initialize first")
+    refuse(response, 400, -32000, "The Mcp-Session-Id header is missing: initialize first", { id })
     return undefined
   }
 

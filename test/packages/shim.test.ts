@@ -97,6 +97,11 @@ describe.each(["session", "shared"] as const)("a stdio server over HTTP, process
     expect(new Set(answers.map(({ calls }) => calls)).size).toBe(30)
   })
 
+  it("answers where its program begins with words and no newline, in the first session as in every other", async () => {
+    const url = await start(processes, { args: ["--prompt"] })
+    for (let session = 0; session < 3; session++) expect((await open(url)).body).toMatchObject({ id: 1, result: {} })
+  })
+
   it("changes nothing in messages, so that a revision it does not know works too", async () => {
     const { body } = await open(await start(processes))
     expect(body).toMatchObject({ id: 1, result: { protocolVersion: "2099-01-01", sent: "raw" } })
@@ -121,7 +126,8 @@ describe.each(["session", "shared"] as const)("a stdio server over HTTP, process
       expect(String(reason)).toContain("exited with code 7")
     }
     const after = await post(url, { jsonrpc: "2.0", id: 9, method: "ping" }, { "mcp-session-id": transport.sessionId! })
-    expect(after.status).toBe(404)
+    expect([after.status, after.headers.get("content-type")]).toEqual([404, "application/json"])
+    expect(await after.json()).toMatchObject({ id: 9, error: { code: -32_001 } })
     expect((await who((await connect(url)).client))["calls"]).toBe(1)
   })
 

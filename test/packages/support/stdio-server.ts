@@ -45,6 +45,7 @@ const handle = async ({ id, method, params, result }) => {
 }
 if (process.argv.includes("--fail")) { console.error("Fatal error: the argument PLACE is missing"); process.exit(4) }
 console.error("serving on stdio")
+if (process.argv.includes("--prompt")) process.stdout.write("Loading { 3 of 3 } > ")
 let rest = ""
 process.stdin.setEncoding("utf8").on("data", (chunk) => {
   const lines = (rest + chunk).split("\\n"); rest = lines.pop()
