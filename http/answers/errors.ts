@@ -5,14 +5,17 @@ import { describeOutage, reportOutage } from "#src/shared/outage.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { type Cause, Effect, Predicate } from "effect"
 import { openHeaders } from "./cors.ts"
-import { NotJsonRpc } from "./json-rpc.ts"
 
 /** RFC 6749 §5.2 lacks codes for 429 and 5xx; clients know these two from the authorization endpoint (§4.1.2.1). */
 const oauthCode = (status: number) =>
   status === 429 || status === 503 ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request"
 
 const bodyOf = (codes: Traits["codes"], { code, details, jsonRpc, message, status }: Failure) => {
-  if (jsonRpc !== undefined) return { jsonrpc: "2.0", id: jsonRpc.id, error: { code: jsonRpc.code, message } }
+  if (jsonRpc !== undefined) {
+    // A code of JSON-RPC's own says it all.
+    const data = status === 400 ? {} : { data: { code: codes === "lower" ? code.toLowerCase() : code } }
+    return { jsonrpc: "2.0", id: jsonRpc.id, error: { code: jsonRpc.code, message, ...data } }
+  }
   return codes === "oauth" ? { error: oauthCode(status), error_description: message } : {
     error: {
       code: codes === "lower" ? code.toLowerCase() : code,
@@ -58,9 +61,6 @@ const failureOfError = (
     return decodeFailure(request, traits, error.issues as Parameters<typeof issuesFrom>[0])
   }
   if (Predicate.isTagged(error, "RouteNotFound")) return failed(404, "There is nothing at this path")
-  if (error instanceof NotJsonRpc) {
-    return { ...failed(400, error.message), jsonRpc: { code: error.code, id: error.id } }
-  }
   return describeOutage(error) ?? describe(error)
 }
 

@@ -13,7 +13,13 @@ export class NotJsonRpc extends Schema.TaggedError<NotJsonRpc>()("NotJsonRpc", {
   override get message() {
     return this.reason
   }
+  get jsonRpc() {
+    return { code: this.code, id: this.id }
+  }
 }
+
+/** What can't be read as JSON at all. */
+export const unreadable = (reason: string) => new NotJsonRpc({ code: ErrorCode.ParseError, reason, id: null })
 
 const isId = Schema.is(Schema.Union(Schema.String, Schema.Int))
 const isMessage = (value: unknown) => JSONRPCMessageSchema.safeParse(value).success
@@ -39,6 +45,15 @@ const problem = (value: unknown): string => {
 
 const idOf = (value: unknown) => Predicate.isRecord(value) && isId(value["id"]) ? value["id"] : null
 
+/** The id of the request that a text holds; null: it is a batch or no request. */
+export const rpcIdIn = (text: string): string | number | null => {
+  try {
+    return idOf(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
 const invalid = (value: unknown, reason: string) =>
   new NotJsonRpc({ code: ErrorCode.InvalidRequest, reason, id: idOf(value) })
 
@@ -54,7 +69,7 @@ export const parseJsonRpc = (text: string): Effect.Effect<unknown, NotJsonRpc> =
     value = JSON.parse(text)
   } catch {
     const reason = text.trim() === "" ? "The body is empty" : "The body is not valid JSON"
-    return new NotJsonRpc({ code: ErrorCode.ParseError, reason, id: null })
+    return unreadable(reason)
   }
   if (!Array.isArray(value)) return isMessage(value) ? Effect.succeed(value) : invalid(value, problem(value))
   if (value.length === 0) return invalid(value, "A batch must not be empty")

@@ -18,6 +18,7 @@ import { type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/pla
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, FiberRef, HashMap, Option } from "effect"
 import { deprecationHeaders } from "./deprecation.ts"
+import { messageFailure } from "./message-failure.ts"
 import { type observer } from "./observe.ts"
 
 const requestIdPattern = /^[\w.:-]{8,128}$/
@@ -49,12 +50,12 @@ export type FailurePage = (
   requestId: string
 ) => HttpServerResponse.HttpServerResponse | undefined
 
-const tooMany = (method: string, { body }: Traits, { limit, retryAfterSeconds }: RateLimitState): Failure => {
-  const message = `More than ${limit} requests a minute; try again in ${retryAfterSeconds} seconds`
-  const failure = { status: 429, code: "RATE_LIMITED", message, retryAfter: retryAfterSeconds }
-  // MCP 2025-11-25, Streamable HTTP: a rejected message may be answered with a JSON-RPC error without an id.
-  return method === "POST" && body === "message" ? { ...failure, jsonRpc: { code: -32000, id: null } } : failure
-}
+const tooMany = ({ limit, retryAfterSeconds }: RateLimitState): Failure => ({
+  status: 429,
+  code: "RATE_LIMITED",
+  message: `More than ${limit} requests a minute; try again in ${retryAfterSeconds} seconds`,
+  retryAfter: retryAfterSeconds
+})
 
 export interface FrontDoor {
   readonly settings: Settings
@@ -91,11 +92,14 @@ export const frontDoor =
           settings.trustProxy
         )
         const failed = (failure: Failure) =>
-          failurePage(request, traits, failure, requestId) ?? errorResponse(traits, failure)
+          Effect.map(
+            messageFailure(request, traits, failure),
+            (told) => failurePage(request, traits, told, requestId) ?? errorResponse(traits, told)
+          )
         const answer = (cause: Cause.Cause<unknown>) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.failCause(cause as Cause.Cause<never>)
-            : Effect.map(failureOf(request, traits, cause), failed)
+            : Effect.flatMap(failureOf(request, traits, cause), failed)
 
         const headersOf = ({ limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">) => ({
           ...security,
@@ -130,7 +134,7 @@ export const frontDoor =
           Effect.flatMap(rateOf(caller), (rate) => {
             const headers = headersOf(rate)
             if (!rate.allowed && !skipsRateLimit(request.method, route)) {
-              return Effect.succeed(withHeaders(failed(tooMany(request.method, traits, rate)), headers))
+              return Effect.map(failed(tooMany(rate)), (response) => withHeaders(response, headers))
             }
             const answered = caller._tag === "Refused" ? Effect.fail(caller.error) : app
             return enter(contextOf(caller, headers)).pipe(

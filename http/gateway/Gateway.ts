@@ -21,7 +21,7 @@ import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage } from "node:http"
 import { admission } from "./admission.ts"
-import { makeAffinity, sessionGone } from "./affinity.ts"
+import { makeAffinity, sessionGoneFor } from "./affinity.ts"
 import { answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
 import { ownerTeller } from "./broken-answer.ts"
@@ -33,7 +33,7 @@ import { type Match, matcher, type TargetMatch } from "./match.ts"
 import { observer } from "./observe.ts"
 import { passer } from "./passage.ts"
 import { needsInspection, permitter } from "./permit.ts"
-import { metadataAnswer, noSuchServer, notRunning, noWebSocket, rejection, restarting, unroutable } from "./refusals.ts"
+import { metadataAnswer, notRunning, notThere, noWebSocket, rejection, restarting, unroutable } from "./refusals.ts"
 import { relocator } from "./relocate.ts"
 import { type Decided, rememberingHeads } from "./repeated-head.ts"
 import { challenge, resourceMetadata } from "./resource-metadata.ts"
@@ -175,7 +175,7 @@ export const makeGateway = Effect.gen(function*() {
     if (full !== undefined) return answer(req, res, full)
     const { kind, slug } = target
     const route = slug === undefined ? undefined : routes.peek(slug) ?? await routes.find(slug)
-    if (route === undefined) return respond(req, res, noSuchServer)
+    if (route === undefined) return respond(req, res, notThere(kind))
     if (kind === "metadata") return respond(req, res, metadataAnswer(req, resourceMetadata(settings, route, target)))
     if (asksForCard(req, target)) {
       const card = await Runtime.runPromise(runtime)(readCard(req, route.slug))
@@ -194,7 +194,7 @@ export const makeGateway = Effect.gen(function*() {
     if (refusal !== undefined) return respond(req, res, refusal, route)
     const found = affinity.find(route, req, target.path)
     const to = found instanceof Promise ? await found : found
-    if (to === undefined) return respond(req, res, sessionGone, route)
+    if (to === undefined) return respond(req, res, await sessionGoneFor(req), route)
 
     if (res.destroyed) return
     const { claims } = verdict

@@ -9,7 +9,7 @@ import { type GuestRequests } from "#src/usage/GuestRequests.ts"
 import { type Admission } from "#src/usage/month-budget.ts"
 import { type RequestMetering } from "#src/usage/RequestMetering.ts"
 import { type IncomingMessage } from "node:http"
-import { type Affinity, sessionGone } from "./affinity.ts"
+import { type Affinity, sessionGoneFor } from "./affinity.ts"
 import { type Answer } from "./answer.ts"
 import { guestRefused, monthlyLimitReached } from "./limits.ts"
 import { type waker } from "./wake.ts"
@@ -80,7 +80,7 @@ export const admission = ({ affinity, guests, metering, respond, side, wake }: A
       const to = "route" in woken ? await affinity.find(woken.route, req, path) : undefined
       if (!res.destroyed && to !== undefined) return to
       metering.takeBack(route.accountId)
-      respond(req, res, "answer" in woken ? woken.answer : sessionGone, route)
+      respond(req, res, "answer" in woken ? woken.answer : await sessionGoneFor(req), route)
       return undefined
     }
   }

@@ -2,6 +2,7 @@ import { type Mark, type Route } from "#src/routing/Route.ts"
 import { type Routes } from "#src/routing/Routes.ts"
 import { type IncomingMessage } from "node:http"
 import { type Answer } from "./answer.ts"
+import { rpcIdOf } from "./rpc-id.ts"
 import { markOfPath, markOfSessionId } from "./session-tag.ts"
 
 /** The machine whose session the request names; untagged ones are of the active one. */
@@ -51,7 +52,7 @@ export const makeAffinity = (routes: Pick<Routes, "expire" | "find">) => ({
 })
 
 /** With 404 clients initialize again (MCP 2025-11-25, Session Management); the body is that of the SDK's servers. */
-export const sessionGone: Answer = {
+export const sessionGone = (id: string | number | null): Answer => ({
   status: 404,
   body: {
     jsonrpc: "2.0",
@@ -59,8 +60,10 @@ export const sessionGone: Answer = {
       code: -32001,
       message: "Session not found: the machine that opened it was replaced, or started again. Initialize again"
     },
-    id: null
+    id
   }
-}
+})
+
+export const sessionGoneFor = async (req: IncomingMessage) => sessionGone(await rpcIdOf(req))
 
 export type Affinity = ReturnType<typeof makeAffinity>

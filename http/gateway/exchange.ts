@@ -28,8 +28,8 @@ export interface Exchange {
   /** The machine has ended such a stream. Calls back when the client's is to end, too: at once, or when the server wakes. */
   readonly keep: (end: () => void) => void
   readonly onBytes: (count: number) => void
-  /** Called when the machine can't be reached: its new address, if it moved. */
-  readonly relocate: () => Promise<MachineAddress | undefined>
+  /** Called when the machine can't be reached, with what was read of the body: its new address, if it moved. */
+  readonly relocate: (read: ReadonlyArray<Buffer>) => Promise<MachineAddress | undefined>
   /** No response will come; `sent`: the machine may have executed the request. */
   readonly onFailure: (error: Error, sent: boolean) => void
   /** The body has stopped to come, and nothing was answered. */

@@ -221,7 +221,7 @@ class Forwarding implements AnswerHandler, UnderWay {
     const wasReceived = this.#wasSent && !wasNotReceived(attempt)
     if (wasReceived || this.#wasMoved || !isReplayable) return this.#giveUp(error, wasReceived)
     this.#wasMoved = true
-    this.#exchange.relocate().then((now) => {
+    this.#exchange.relocate(this.#upload.chunks).then((now) => {
       if (this.#isOver) return
       if (now === undefined) this.#giveUp(error, false)
       else this.#send(now, true)

@@ -107,8 +107,8 @@ class Passage implements Exchange {
     this.#services.metering.addBytes(this.way.route.accountId, count)
   }
 
-  relocate() {
-    return this.#relocation.relocate()
+  relocate(read: ReadonlyArray<Buffer>) {
+    return this.#relocation.relocate(read)
   }
 
   onFailure(error: Error, sent: boolean) {

@@ -29,6 +29,15 @@ export const unroutable = failure(
   { "Retry-After": "5" }
 )
 
+const noSuchDocument = failure(
+  404,
+  "NOT_FOUND",
+  "There is no such document: /.well-known/oauth-protected-resource tells a server's authorization server, which has its own"
+)
+
+/** No server has the address, or no document is at it. */
+export const notThere = (kind: Target["kind"]) => kind === "metadata" ? noSuchDocument : noSuchServer
+
 export const restarting = (headers: Readonly<Record<string, string>> = {}) =>
   failure(503, "SERVICE_UNAVAILABLE", "The gateway is restarting", { "Retry-After": "1", ...headers })
 

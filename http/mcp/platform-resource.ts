@@ -1,5 +1,7 @@
 import { openHeaders, preflight } from "#http/answers/cors.ts"
+import { pathOf } from "#http/connection/path-of.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
+import { CompositeNotFound } from "#src/composites/Composite.ts"
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import {
   apiResource,
@@ -18,9 +20,12 @@ import { Effect } from "effect"
 /** The endpoint that a request used. */
 const endpointOf = (path: string): McpEndpoint => path.startsWith("/sse") || path.startsWith("/message") ? "sse" : "mcp"
 
-/** The resource at a request's path: a composite, or our own endpoint. */
-export const mcpResource = (settings: Settings, path: string) =>
-  compositeResource(settings, path) ?? platformResources(settings)[endpointOf(path)]
+/** Clients compare `resource` with the URL that they were given, whose slash at the end is theirs (RFC 9728 §3.3). */
+const slashOf = (url: string) => pathOf(url).endsWith("/") ? "/" : ""
+
+/** The resource at a request's URL: a composite, or our own endpoint. */
+export const mcpResource = (settings: Settings, url: string) =>
+  (compositeResource(settings, url) ?? platformResources(settings)[endpointOf(url)]) + slashOf(url)
 
 /**
  * `WWW-Authenticate` of a 401 at our MCP endpoints (RFC 9728 §5.1, RFC 6750 §3). It names every scope, since clients
@@ -42,13 +47,18 @@ export const mcpChallenge = (settings: Settings, path: string, error?: string) =
 export const PlatformResourceRoutes = rawRoutes((add) =>
   Effect.gen(function*() {
     const settings = yield* CurrentSettings
-    const documentOf = (resource: string) =>
-      HttpServerResponse.unsafeJson(platformResourceMetadata(settings, resource), {
-        headers: { ...openHeaders, "cache-control": "public, max-age=300" }
-      })
+    const headers = { ...openHeaders, "cache-control": "public, max-age=300" }
     const publish = (path: string, resource: string) =>
       Effect.all([
-        add("GET", path, { forMachines: true }, Effect.succeed(documentOf(resource))),
+        add(
+          "GET",
+          path,
+          { forMachines: true },
+          Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+            const named = path === protectedResource ? resource : resource + slashOf(url)
+            return HttpServerResponse.unsafeJson(platformResourceMetadata(settings, named), { headers })
+          })
+        ),
         add("OPTIONS", path, {}, Effect.succeed(preflight("GET, HEAD")))
       ], { discard: true })
     const composites = new URL(documentUrl(`${settings.baseUrl}/mcp/composites/:compositeId`)).pathname
@@ -56,13 +66,13 @@ export const PlatformResourceRoutes = rawRoutes((add) =>
       "GET",
       composites,
       { forMachines: true },
-      Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
         const resource = compositeResource(settings, url)
         return resource === undefined
-          ? HttpServerResponse.empty({ status: 404 })
-          : HttpServerResponse.unsafeJson(compositeResourceMetadata(settings, resource), {
-            headers: { ...openHeaders, "cache-control": "public, max-age=300" }
-          })
+          ? new CompositeNotFound({})
+          : Effect.succeed(
+            HttpServerResponse.unsafeJson(compositeResourceMetadata(settings, resource + slashOf(url)), { headers })
+          )
       })
     )
     yield* add("OPTIONS", composites, {}, Effect.succeed(preflight("GET, HEAD")))

@@ -1,4 +1,5 @@
 import { UnknownCoding } from "#http/answers/body-errors.ts"
+import { rpcIdIn } from "#http/answers/json-rpc.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
@@ -15,9 +16,15 @@ import { corsHeaders } from "./origins.ts"
 import { answerMessage, notAllowed, urlOf } from "./streamable.ts"
 import { selectionOf } from "./toolsets.ts"
 
-class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {}, failsWith(404)) {
+/** As the error of a session that has ended (MCP 2025-11-25, Session Management). */
+class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFound", {
+  id: Schema.NullOr(Schema.Union(Schema.String, Schema.Number))
+}, failsWith(404)) {
   override get message() {
-    return "There is no such open stream; connect to /sse again"
+    return "Session not found: there is no such open stream; connect to /sse again"
+  }
+  get jsonRpc() {
+    return { code: -32001, id: this.id }
   }
 }
 
@@ -103,7 +110,10 @@ const routes = rawRoutes((add) =>
           Option.fromNullable(sessions.get(id)),
           ({ owner }) => owner === sessionOwner(actor)
         )
-        if (Option.isNone(session)) return yield* new StreamNotFound()
+        if (Option.isNone(session)) {
+          const text = yield* Effect.orElseSucceed(request.text, () => "")
+          return yield* new StreamNotFound({ id: rpcIdIn(text) })
+        }
         Object.assign(session.value.caller, { actor, address })
         // Responses to messages go through the stream; errors of this request use the envelope.
         const body = yield* Effect.mapError(

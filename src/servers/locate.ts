@@ -5,16 +5,34 @@ import { protectedResource } from "#src/shared/well-known.ts"
 /** Which of a server's two URLs a request used. */
 export type Form = "host" | "path"
 
-/** The paths below a server's URL that clients use; each has its own resource metadata. */
-const endpoints = ["", "/mcp", "/sse"] as const
+/** The paths below a server's URL that clients use, as they spell them; each has its own resource metadata. */
+const endpoints = ["", "/", "/mcp", "/mcp/", "/sse", "/sse/"] as const
 export type Endpoint = typeof endpoints[number]
 
-const endpointOf = (path: string): Endpoint => endpoints.find((endpoint) => endpoint === path) ?? ""
+const endpointIn = (form: Form, path: string): Endpoint | undefined =>
+  // A URL of a host alone is the same with its slash.
+  form === "host" && path === "/" ? "" : endpoints.find((endpoint) => endpoint === path)
+
+const endpointOf = (form: Form, path: string): Endpoint => endpointIn(form, path) ?? ""
+
+const oauthDocument =
+  /^(.*?)\/\.well-known\/(oauth-protected-resource|oauth-authorization-server|openid-configuration)(\/.*)?$/s
+
+/**
+ * The endpoint whose metadata a path below a server's URL names: the well-known part comes before or after the endpoint.
+ * `nowhere`: an OAuth document that the server does not have, since its authorization server does. Undefined: another path.
+ */
+const documentIn = (form: Form, path: string): Endpoint | "nowhere" | undefined => {
+  const [, before, name, after = ""] = oauthDocument.exec(path) ?? []
+  if (before === undefined || endpointIn(form, before) === undefined) return undefined
+  const endpoint = before === "" || after === "" ? endpointIn(form, before + after) : undefined
+  return name === "oauth-protected-resource" ? endpoint ?? "nowhere" : "nowhere"
+}
 
 /** A request for the gateway. */
 export interface Target {
   readonly form: Form
-  /** Undefined when its text can't be a slug: there is no such server. */
+  /** Undefined when its text can't be a slug, or names no document: there is no such thing. */
   readonly slug: string | undefined
   /** The endpoint of the server, or empty. */
   readonly endpoint: Endpoint
@@ -34,9 +52,6 @@ const pathOf = (url: string) => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** The document is also served for the endpoints. */
-const isMetadata = (path: string) => path === "/" || path === endpointOf(path)
-
 /** Finds the server that a request is for, by its `Host` and its origin-form target; undefined: none. */
 export const locator = (settings: Settings) => {
   const suffix = `.${hostName(settings.mcpDomain)}`
@@ -48,15 +63,21 @@ export const locator = (settings: Settings) => {
   const servers = `${base}/s/`
   const documents = `${protectedResource}${servers}`
 
+  /** `sought`: the path below the server's URL; `path`: that and the query, as the machine sees it. */
+  const below = (form: Form, slug: string | undefined, sought: string, path: string): Target => {
+    const endpoint = documentIn(form, sought)
+    return endpoint === undefined
+      ? { form, slug, endpoint: endpointOf(form, sought), kind: "proxy", path }
+      : endpoint === "nowhere"
+      ? { form, slug: undefined, endpoint: "", kind: "metadata", path }
+      : { form, slug, endpoint, kind: "metadata", path }
+  }
+
   const byHost = (host: string, url: string): Target | undefined => {
     const name = hostName(host)
     if (!name.endsWith(suffix) || ownHosts.has(name)) return undefined
     const path = pathOf(url)
-    const documentPath = path.startsWith(protectedResource) ? path.slice(protectedResource.length) : undefined
-    const slug = slugIn(name.slice(0, -suffix.length))
-    return documentPath !== undefined && isMetadata(documentPath)
-      ? { form: "host", slug, endpoint: endpointOf(documentPath), kind: "metadata", path: url }
-      : { form: "host", slug, endpoint: endpointOf(path), kind: "proxy", path: url }
+    return below("host", slugIn(name.slice(0, -suffix.length)), path, url)
   }
 
   const split = (prefix: string, url: string) => {
@@ -69,20 +90,11 @@ export const locator = (settings: Settings) => {
     if (url.startsWith(servers)) {
       const { at, slug } = split(servers, url)
       const rest = url.slice(at)
-      const path = rest.startsWith("/") ? rest : `/${rest}`
-      return { form: "path", slug, endpoint: endpointOf(pathOf(path)), kind: "proxy", path }
+      return below("path", slug, pathOf(rest), rest.startsWith("/") ? rest : `/${rest}`)
     }
     if (!url.startsWith(documents)) return undefined
     const { at, slug } = split(documents, url)
-    const documentPath = pathOf(url).slice(at)
-    const isDocument = isMetadata(documentPath)
-    return {
-      form: "path",
-      slug: isDocument ? slug : undefined,
-      endpoint: endpointOf(documentPath),
-      kind: "metadata",
-      path: "/"
-    }
+    return below("path", slug, `${protectedResource}${pathOf(url).slice(at)}`, "/")
   }
 
   return (host: string, url: string) => byHost(host, url) ?? byPath(url)

@@ -140,6 +140,7 @@ export const describe = (error: unknown): Failure | undefined => {
     message: Predicate.hasProperty(error, "message") ? String(error.message) : codeOf(status),
     ...(details === undefined ? {} : { details }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(Predicate.hasProperty(error, "jsonRpc") ? { jsonRpc: error.jsonRpc as NonNullable<Failure["jsonRpc"]> } : {}),
     ...(Predicate.hasProperty(error, "allow") && Array.isArray(error.allow) ? { allow: error.allow.map(String) } : {})
   }
 }

@@ -1,6 +1,6 @@
 import { CurrentSettings, type Settings } from "#src/config/Settings.ts"
 import { resourceUrls } from "#src/servers/addresses.ts"
-import { hostName, locator } from "#src/servers/locate.ts"
+import { type Endpoint, hostName, locator } from "#src/servers/locate.ts"
 import { isLabel } from "#src/shared/dns-label.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
@@ -30,7 +30,7 @@ describe("the address of a hosted server", () => {
         assert.deepStrictEqual(locate(host + tail, path + query), {
           form: "host",
           slug,
-          endpoint: path === "/mcp" || path === "/sse" ? path : "",
+          endpoint: (/^\/(?:mcp|sse)\/?$/.test(path) ? path : "") as Endpoint,
           kind: "proxy",
           path: path + query
         })
@@ -47,7 +47,7 @@ describe("the address of a hosted server", () => {
         assert.deepStrictEqual(locate(host, `/s/${slug}${path}${query}`), {
           form: "path",
           slug,
-          endpoint: path === "/mcp" || path === "/sse" ? path : "",
+          endpoint: (/^\/(?:(?:mcp|sse)\/?)?$/.test(path) ? path : "") as Endpoint,
           kind: "proxy",
           path: path + query
         })
@@ -105,18 +105,33 @@ describe("the address of a hosted server", () => {
     assert.isUndefined(target?.slug)
   })
 
-  const endpoints = [["", ""], ["/", ""], ["/sse", "/sse"], ["/mcp", "/mcp"], ["/mcp?x=1", "/mcp"]] as const
-  it("has its document at the root, and below the endpoints that clients are pointed at", () => {
-    for (const [suffix, endpoint] of endpoints) {
-      const url = `/.well-known/oauth-protected-resource`
-      assert.deepInclude(locate("a.mcp.test", `${url}${suffix}`), { kind: "metadata", slug: "a", endpoint })
-      assert.deepInclude(locate("berth.test", `${url}/s/a${suffix}`), {
-        kind: "metadata",
-        slug: "a",
-        form: "path",
-        endpoint
-      })
+  const spellings = ["", "/", "/sse", "/sse/", "/mcp", "/mcp/"] as const
+  it("has its document before and after each spelling of its endpoints, and names that spelling", () => {
+    const url = "/.well-known/oauth-protected-resource"
+    for (const suffix of spellings) {
+      const metadata = { kind: "metadata", slug: "a", endpoint: suffix } as const
+      const ofHost = { ...metadata, endpoint: suffix === "/" ? "" as const : suffix }
+      const ofPath = { ...metadata, form: "path" } as const
+      for (const query of ["", "?x=1"]) {
+        assert.deepInclude(locate("a.mcp.test", `${url}${suffix}${query}`), ofHost)
+        assert.deepInclude(locate("a.mcp.test", `${suffix}${url}${query}`), ofHost)
+        assert.deepInclude(locate("berth.test", `${url}/s/a${suffix}${query}`), ofPath)
+        assert.deepInclude(locate("berth.test", `/s/a${suffix}${url}${query}`), ofPath)
+      }
     }
+  })
+
+  it("has no other OAuth document, wherever it is looked for: its machine is not asked", () => {
+    for (const name of ["oauth-authorization-server", "openid-configuration"]) {
+      for (const endpoint of spellings) {
+        for (const path of [`/.well-known/${name}${endpoint}`, `${endpoint}/.well-known/${name}`]) {
+          assert.deepInclude(locate("a.mcp.test", path), { kind: "metadata", slug: undefined })
+          assert.deepInclude(locate("berth.test", `/s/a${path}`), { kind: "metadata", slug: undefined })
+        }
+      }
+    }
+    assert.deepInclude(locate("a.mcp.test", "/.well-known/oauth-protected-resource/x"), { slug: undefined })
+    assert.deepInclude(locate("a.mcp.test", "/files/.well-known/openid-configuration"), { kind: "proxy", slug: "a" })
     assert.deepInclude(locate("a.mcp.test", "/.well-known/oauth-protected-resources"), { kind: "proxy" })
   })
 

@@ -20,7 +20,7 @@ interface Told {
   readonly url: string
   readonly method: string
   readonly jsonrpc: string
-  readonly id: null
+  readonly id: string | number | null
   readonly error: { readonly code: number }
 }
 
@@ -47,7 +47,7 @@ const setUp = Effect.gen(function*() {
       const response = await fetch(`http://127.0.0.1:${at.port}${server.path}${path}`, {
         method,
         headers: { authorization: `Bearer ${server.token}`, ...headers },
-        ...(method === "POST" ? { body: "{}" } : {})
+        ...(method === "POST" ? { body: JSON.stringify({ jsonrpc: "2.0", id: "of-call", method: "ping" }) } : {})
       })
       const body = await response.json() as Partial<Told>
       return { status: response.status, session: response.headers.get("mcp-session-id"), body }
@@ -91,7 +91,8 @@ layer(gatewayServices(), { excludeTestServices: true })("a session", (it) => {
       yield* drained
       for (const at of [one, other]) {
         const gone = yield* eventually(ask(at, own), ({ status }) => status === 404)
-        assert.deepInclude(gone.body, { jsonrpc: "2.0", id: null })
+        assert.deepInclude(gone.body, { jsonrpc: "2.0", id: "of-call" })
+        assert.strictEqual((yield* ask(at, own, "/mcp", "GET")).body.id, null)
         assert.strictEqual(gone.body.error?.code, -32001)
         assert.strictEqual((yield* ask(at, {}, `/message?berth-version=${version}`)).status, 404)
         assert.strictEqual((yield* ask(at, { "mcp-session-id": next.session ?? "" })).body.name, "second")
@@ -163,7 +164,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a session", (it) => {
       yield* until(one, "second")
       yield* sql`UPDATE deployments SET drains_until = NULL WHERE id = ${first}`
       const gone = yield* ask(one, { "mcp-session-id": `x~v${yield* versionOf(first)}` })
-      assert.deepStrictEqual([gone.status, gone.body.error?.code], [404, -32001])
+      assert.deepStrictEqual([gone.status, gone.body.error?.code, gone.body.id], [404, -32001, "of-call"])
     }))
 
   it.scoped("counts until a client ends it, whichever gateways those were", () =>

@@ -147,8 +147,14 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
         scopes_supported: ["mcp:read", "mcp:write", "mcp:execute", "offline_access"],
         bearer_methods_supported: ["header"]
       })
-      for (const suffix of ["", "/sse", "/mcp"]) {
+      for (const suffix of ["", "/sse", "/mcp", "/sse/", "/mcp/"]) {
         const document = `/.well-known/oauth-protected-resource`
+        const [after, before] = [`/s/${slug}${suffix}${document}`, suffix + document]
+        assert.deepStrictEqual(jsonOf(yield* rawRequest(port, "GET", after, ["Host: b"])), expected(resource + suffix))
+        assert.deepStrictEqual(
+          jsonOf(yield* rawRequest(port, "GET", before, [`Host: ${host}`])),
+          expected(`http://${host}${suffix}`)
+        )
         const byHost = yield* rawRequest(port, "GET", document + suffix, [`Host: ${host}:8787`])
         const byPath = yield* rawRequest(port, "GET", `${document}/s/${slug}${suffix}`, ["Host: berth.test"])
         assert.deepStrictEqual(jsonOf(byHost), expected(`http://${host}${suffix}`))
@@ -169,15 +175,22 @@ layer(gatewayServices(), { excludeTestServices: true })("a hosted server", (it) 
   it.scoped("that nobody has is 404, whatever is asked of it", () =>
     Effect.gen(function*() {
       const { port } = yield* startGateway
+      const { host, slug } = yield* newServer()
       const asks = [
         ["berth.test", "/s/nobody/mcp"],
         ["berth.test", "/s/"],
         ["nobody.mcp.test", "/"],
         ["a.b.mcp.test", "/"],
-        ["berth.test", "/.well-known/oauth-protected-resource/s/nobody"]
+        ["berth.test", "/.well-known/oauth-protected-resource/s/nobody"],
+        ["berth.test", "/s/nobody/mcp/.well-known/oauth-protected-resource"],
+        ...["oauth-authorization-server", "openid-configuration"].flatMap((name) =>
+          [`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`].flatMap((path) =>
+            [["berth.test", `/s/${slug}${path}`], [host, path]] as const
+          )
+        )
       ] as const
-      for (const [host, target] of asks) {
-        const response = yield* rawRequest(port, "GET", target, [`Host: ${host}`, "Authorization: Bearer x"])
+      for (const [asked, target] of asks) {
+        const response = yield* rawRequest(port, "GET", target, [`Host: ${asked}`, "Authorization: Bearer x"])
         assert.strictEqual(statusOf(response), 404)
         assert.nestedPropertyVal(jsonOf(response), "error.code", "NOT_FOUND")
       }

@@ -143,16 +143,24 @@ describe("the rate limit", () => {
     limited(await berth.request("GET", "/oauth/sign-in", { headers }))
   })
 
-  it("refuses a message at /mcp with an error of JSON-RPC, and the status and headers of any", async () => {
+  it("refuses a message at /mcp with an error of JSON-RPC, its id and our code, and the status and headers of any", async () => {
     const account = await berth.signUp()
     await spend(() => account.get("/v1/billing"))
-    const answer = await account.post("/mcp", { jsonrpc: "2.0", id: 1, method: "ping" })
-    expect([answer.status, answer.body]).toEqual([429, {
-      jsonrpc: "2.0",
-      id: null,
-      error: { code: -32_000, message: expect.stringMatching(/^More than 100 requests a minute/) }
-    }])
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+    const long = { jsonrpc: "2.0", id: 1, method: "ping", params: { long: "x".repeat(100_000) } }
+    const odd = [["{", null], [[], null], [{ jsonrpc: "2.0", method: "notifications/x" }, null], [long, null]] as const
+    for (const [body, id] of [[{ jsonrpc: "2.0", id: 1, method: "ping" }, 1], [{ id: "a" }, "a"], ...odd] as const) {
+      const answer = await account.post("/mcp", body)
+      expect([answer.status, answer.body]).toEqual([429, {
+        jsonrpc: "2.0",
+        id,
+        error: {
+          code: -32_000,
+          message: expect.stringMatching(/^More than 100 requests a minute/),
+          data: { code: "RATE_LIMITED" }
+        }
+      }])
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0)
+    }
   })
 
   it("counts an IPv6 network of 64 bits as one", async () => {

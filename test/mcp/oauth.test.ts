@@ -68,6 +68,9 @@ describe("13 [RS] the protected-resource document of our own MCP door", () => {
   it.each([
     ["/.well-known/oauth-protected-resource/mcp", "/mcp"],
     ["/.well-known/oauth-protected-resource/sse", "/sse"],
+    ["/.well-known/oauth-protected-resource/mcp/", "/mcp/"],
+    ["/.well-known/oauth-protected-resource/sse/", "/sse/"],
+    ["/.well-known/oauth-protected-resource/", "/mcp"],
     ["/.well-known/oauth-protected-resource", "/mcp"]
   ])("%s is for anybody, and its resource is the URL the client used", async (path, resource) => {
     const answer = await berth.request("GET", path, { headers: { origin: "https://inspector.example" } })
@@ -91,6 +94,27 @@ describe("13 [RS] the protected-resource document of our own MCP door", () => {
     assert.strictEqual(preflight.status, 204)
     assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /mcp-protocol-version/i)
   })
+})
+
+it("a composite's document names the spelling of its address, and another address is 404 in JSON", async () => {
+  const { id } = await compose(await berth.signUp())
+  const document = "/.well-known/oauth-protected-resource/mcp/composites"
+  for (const slash of ["", "/"]) {
+    const found = await berth.request<{ resource: string }>("GET", `${document}/${id}${slash}`)
+    assert.deepStrictEqual([found.status, found.body.resource], [200, `${berth.url}/mcp/composites/${id}${slash}`])
+    const challenged = await berth.request("POST", `/mcp/composites/${id}${slash}`, { body: initialize })
+    assert.include(challengeOf(challenged), `${document}/${id}${slash}"`)
+  }
+  for (
+    const path of [
+      `${document}/x`,
+      "/mcp/.well-known/oauth-protected-resource",
+      "/mcp/.well-known/openid-configuration"
+    ]
+  ) {
+    const missing = await berth.request("GET", path)
+    assert.deepStrictEqual([missing.status, missing.headers.get("content-type")], [404, "application/json"], path)
+  }
 })
 
 describe("14 [RS] a 401 at our own MCP door", () => {

@@ -197,7 +197,22 @@ describe("whoever sends it", () => {
     }
     for (const type of types.slice(0, 3)) {
       const answer = await post("a=b", { "content-type": type })
-      expect([answer.status, answer.body], type).toEqual([400, failure("BAD_REQUEST")])
+      const message = "The body must be JSON (Content-Type: application/json)"
+      expect([answer.status, answer.body], type).toEqual([400, {
+        jsonrpc: "2.0",
+        id: null,
+        error: { code: -32_700, message }
+      }])
     }
+  })
+
+  it("is told that a session of /message is not there, by the id of its request", async () => {
+    const ping = { jsonrpc: "2.0", id: "p", method: "ping" }
+    const answer = await owner.request("POST", "/message?sessionId=x", { body: ping })
+    expect([answer.status, answer.headers.get("content-type"), answer.body]).toEqual([404, "application/json", {
+      jsonrpc: "2.0",
+      id: "p",
+      error: { code: -32_001, message: expect.stringContaining("Session not found"), data: { code: "NOT_FOUND" } }
+    }])
   })
 })

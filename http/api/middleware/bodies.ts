@@ -1,6 +1,6 @@
 import { BodyTooLarge, BodyTooSlow, UnknownCoding } from "#http/answers/body-errors.ts"
 import { boundedBody } from "#http/answers/bounded-json.ts"
-import { type NotJsonRpc, parseJsonRpc } from "#http/answers/json-rpc.ts"
+import { type NotJsonRpc, parseJsonRpc, unreadable } from "#http/answers/json-rpc.ts"
 import { CurrentDocument, withDocument } from "#http/api/hub-documents/upload.ts"
 import { CurrentUpload, withUpload } from "#http/api/imports/upload.ts"
 import { isMultipart } from "#http/api/uploads/receive.ts"
@@ -133,7 +133,10 @@ const readMessage = (request: HttpServerRequest.HttpServerRequest, traits: Trait
     readPlainJson(request, traits),
     "BadRequest",
     "UnknownCoding",
-    (error) => Effect.succeed(withBody(request, { text: Effect.fail(error), json: Effect.fail(error) }))
+    (error) => {
+      const told = error instanceof UnknownCoding ? error : unreadable(error.message)
+      return Effect.succeed(withBody(request, { text: Effect.fail(told), json: Effect.fail(told) }))
+    }
   )
 
 const readAs = { json: readJson, file: readJson, form: readForm, message: readMessage } as const
