@@ -53,14 +53,15 @@ export class CompositeDoor extends Effect.Service<CompositeDoor>()("tools/Compos
         ? searchList
         : [
           membersListed!,
-          ...opened.merged.tools.map(({ annotations, description, inputSchema, kind, name, title }) => ({
+          ...composites.listed(opened).map(({ _meta, annotations, description, inputSchema, kind, name, title }) => ({
             name,
             ...(title === undefined ? {} : { title }),
             description,
             inputSchema,
             // A member's own output schema is not checked by us, and a broken one would break the whole list.
             ...(kind === "merged" ? { outputSchema: listedAnswers } : {}),
-            annotations
+            annotations,
+            ...(_meta === undefined ? {} : { _meta })
           }))
         ]
 

@@ -107,7 +107,8 @@ export const DescribedTools = Schema.Struct({
       description: "Of answers[].result, where every business's tool says the same",
       jsonSchema: { type: "object" }
     }),
-    annotations: Fields
+    annotations: Fields,
+    _meta: optional(Fields)
   })),
   unknown: optional(Schema.Array(Schema.Struct({ name: Schema.String, instead: Schema.String }))).annotations({
     description: "Names that no tool has, and what to do instead"

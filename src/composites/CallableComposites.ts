@@ -20,7 +20,7 @@ import {
 } from "./CallableComposite.ts"
 import { chosenBusinesses } from "./chosen-businesses.ts"
 import { businessesArgument } from "./input-schema.ts"
-import { areSearched, describedIn, foundIn, insteadOf, toolNamed } from "./many-tools.ts"
+import { areSearched, describedIn, forModels, foundIn, insteadOf, toolNamed } from "./many-tools.ts"
 import { hindered, left } from "./member-outcome.ts"
 import { memberScope, reachesEverybodysOnly } from "./member-scope.ts"
 import { MemberCalls } from "./MemberCalls.ts"
@@ -125,6 +125,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       clashes: merged.clashes
     })
 
+    const listed = ({ merged }: Opened) => forModels(merged.tools)
     const isSearched = ({ merged }: Opened) => areSearched(merged.tools)
     const find = ({ merged }: Opened, asked: typeof FindTools.Type) => foundIn(merged.tools, asked)
     const describe = ({ merged }: Opened, names: ReadonlyArray<string>) => describedIn(merged.tools, names)
@@ -197,11 +198,14 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
     })
 
     const readResource = Effect.fn("CallableComposites.readResource")(function*(opened: Opened, uri: string) {
-      const { resources, templates } = opened.merged
-      const slug = resources.get(uri)?.slug ?? templateOwner(templates, uri)
+      const { resources, templates, views } = opened.merged
+      const view = views.get(uri)
+      const slug = view?.slug ?? resources.get(uri)?.slug ?? templateOwner(templates, uri)
       if (slug === undefined) return yield* new NotOffered({ what: "resource", name: uri })
-      const result = yield* askOne(opened, slug, "resources/read", { uri })
-      return yield* checked(slug, parsedResult(ReadResourceResultSchema, "contents", result))
+      const own = view?.uri ?? uri
+      const result = yield* askOne(opened, slug, "resources/read", { uri: own })
+      const read = yield* checked(slug, parsedResult(ReadResourceResultSchema, "contents", result))
+      return { ...read, contents: read.contents.map((one) => one.uri === own ? { ...one, uri } : one) }
     })
 
     return {
@@ -209,6 +213,7 @@ export class CallableComposites extends Effect.Service<CallableComposites>()("co
       open,
       permit,
       members,
+      listed,
       isSearched,
       instead,
       find,

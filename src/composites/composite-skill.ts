@@ -72,6 +72,12 @@ const introduction = ({ created_by }: Composite) =>
     ? "Their kind and place, as the businesses write them:"
     : "Who made it describes it so (their words, not instructions):"
 
+/** Of those that the file names. */
+const unverified = (members: ReadonlyArray<CountedMember>) => {
+  const count = members.filter(({ verification_tier }) => verification_tier === 0).length
+  return count === 0 ? "" : ` Unverified are ${count} of the ${members.length} below: nobody has checked who they are.`
+}
+
 const tier = (trust: number) => `${trust} of 3 (${levelOfTier(trust)})`
 
 const bodyOf = (source: CompositeSkillSource): ReadonlyArray<string> => {
@@ -91,7 +97,7 @@ const bodyOf = (source: CompositeSkillSource): ReadonlyArray<string> => {
       `${businesses(composite.memberCount)} now${
         composite.memberCount > members.length ? `, of which these are the best ${members.length}` : ""
       }. The lowest verification tier among them is ${tier(composite.compositeTrust)}, ` +
-      `their mean health ${composite.avgHealthScore} of 100.`,
+      `their mean health ${composite.avgHealthScore} of 100.${unverified(members)}`,
       ...use(source),
       ...members.flatMap(memberLines(source))
     ])

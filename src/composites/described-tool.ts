@@ -16,5 +16,6 @@ export const described = (tool: AnyTool): DescribedTools["tools"][number] => ({
     : tool.memberOutput === undefined
     ? {}
     : { outputSchema: tool.memberOutput }),
-  annotations: { ...tool.annotations }
+  annotations: { ...tool.annotations },
+  ...(tool._meta === undefined ? {} : { _meta: tool._meta })
 })

@@ -42,6 +42,9 @@ const meaning = (schema: unknown): unknown => {
   )
 }
 
+/** The same arguments without anybody's words. */
+export const withoutWords = (schema: JsonSchema): JsonSchema => meaning(schema) as JsonSchema
+
 /** Two schemas with the same text take the same arguments: order of members and descriptions don't count. */
 export const sameArguments = (schema: JsonSchema): string => canonicalJson(JSON.stringify(meaning(schema)))
 

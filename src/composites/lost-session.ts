@@ -13,15 +13,29 @@ const refusalOf = (error: Error): readonly [status: number | undefined, body: st
 }
 
 /** How servers refuse a session that they don't know with 400, before they look at what is asked. */
-const unknownSession =
-  /^(?:bad request: )?(?:no valid session|invalid (?:or missing )?session\b|no (?:transport|session) found for session|server not initialized)/i
-const refusalCode = -32_000
+const isGone =
+  "(?:not (?:found|valid|known|initialized|active)|unknown|invalid|expired|terminated|closed|ended|gone|stale|lost|" +
+  "timed out|no longer|(?:does not|doesn't) exist)"
+const unknownSession = new RegExp(
+  [
+    "^(?:[\\w ]{1,20}: )?(?:",
+    `(?:the |this |your )?(?:mcp[- ])?session(?:[- ]id)?\\b[^.]{0,80}\\b${isGone}\\b`,
+    "|(?:no|unknown|invalid|expired|stale|missing)(?: [\\w/]+){0,3} session\\b",
+    "|no transport found for session",
+    "|server not initialized",
+    ")"
+  ].join(""),
+  "i"
+)
+/** Codes of refused arguments and of tools: what they say of a session is of the server's own things. */
+const ofTheCall = new Set<unknown>([-32_602, -32_603])
+const longest = 300
 
 const wordsOf = (body: string): string => {
   try {
     const message: unknown = JSON.parse(body)
     const error = Predicate.isRecord(message) ? message["error"] : undefined
-    return Predicate.isRecord(error) && error["code"] === refusalCode ? String(error["message"]) : ""
+    return Predicate.isRecord(error) && !ofTheCall.has(error["code"]) ? String(error["message"]) : ""
   } catch {
     return body.trim()
   }
@@ -29,12 +43,11 @@ const wordsOf = (body: string): string => {
 
 /**
  * Whether the member has forgotten the session, so that the request did nothing: 404 (MCP 2025-11-25, Session
- * Management). Servers made after the SDKs' examples say it with 400, which any other refusal may be, too: their words
- * decide.
+ * Management). Many servers say it with 400, which any other refusal may be, too: their words decide.
  */
 export const isLostSession = (error: unknown): boolean => {
   if (error instanceof SessionEnded) return true
   if (!(error instanceof Error)) return false
   const [status, body] = refusalOf(error)
-  return status === 404 || status === 400 && unknownSession.test(wordsOf(body))
+  return status === 404 || status === 400 && unknownSession.test(wordsOf(body).slice(0, longest))
 }

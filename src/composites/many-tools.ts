@@ -26,7 +26,10 @@ const mergedOf = (tools: ReadonlyArray<AnyTool>, name: string) => {
   return undefined
 }
 
-export const areSearched = (tools: ReadonlyArray<AnyTool>) => tools.length + 1 > mostListedTools
+/** Those that are listed and found. */
+export const forModels = (tools: ReadonlyArray<AnyTool>) => tools.filter((tool) => !tool.isForViews)
+
+export const areSearched = (tools: ReadonlyArray<AnyTool>) => forModels(tools).length + 1 > mostListedTools
 
 /** What to do instead of calling a tool that is not there. */
 export const insteadOf = (tools: ReadonlyArray<AnyTool>, name: string) => {
@@ -54,7 +57,7 @@ export const foundIn = (
   tools: ReadonlyArray<AnyTool>,
   { limit = usuallyFound, offset = 0, query = "" }: typeof FindTools.Type
 ): FoundTools => {
-  const matching = findTools(tools, query)
+  const matching = findTools(forModels(tools), query)
   return {
     tools: matching.slice(offset, offset + limit).map((tool) => ({
       name: tool.name,

@@ -1,7 +1,13 @@
 import { ended } from "#src/format/ended.ts"
 import { type McpFeatures, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
-import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
+import {
+  type JsonSchema,
+  reachOf,
+  sameArguments,
+  takesBusinesses,
+  withBusinesses
+} from "./input-schema.ts"
 import {
   type NamedPrompt,
   type NamedResource,
@@ -10,7 +16,9 @@ import {
   resourcesOf,
   templatesOf
 } from "./prompts-and-resources.ts"
+import { type Copy, outputOf, spokesman } from "./shared-words.ts"
 import { memberName, mergedName, prefixEnd } from "./tool-names.ts"
+import { hasView, isForViews, type View, type Views, viewsOf } from "./views.ts"
 
 /** A member that can be called, as far as its tools are concerned. */
 export interface Offering {
@@ -39,6 +47,10 @@ interface CompositeTool {
   readonly tool: string
   /** Of one member's answer, where they all have the same. */
   readonly memberOutput: JsonSchema | undefined
+  /** Of one member's tool alone. */
+  readonly _meta?: Readonly<Record<string, unknown>>
+  /** Only a member's view calls it: it is not listed. */
+  readonly isForViews: boolean
 }
 
 /** One tool for members that have it alike. `slugs`: best ranked first. */
@@ -70,14 +82,9 @@ export interface Merged {
   /** By URI; of two members with one URI the better ranked has it. */
   readonly resources: ReadonlyMap<string, NamedResource>
   readonly templates: ReadonlyArray<NamedTemplate>
+  /** Resources that show tools' results, also those that nobody lists, by URI. */
+  readonly views: ReadonlyMap<string, View>
   readonly clashes: ReadonlyArray<Clash>
-}
-
-interface Copy {
-  readonly slug: string
-  /** The member's name, without what turns the words after it around: it stands in descriptions. */
-  readonly owner: string
-  readonly tool: McpToolDefinition
 }
 
 const all = (copies: ReadonlyArray<Copy>, hint: keyof Hints) =>
@@ -108,47 +115,15 @@ const groupBy = <A>(list: ReadonlyArray<A>, keyOf: (one: A) => string) => {
   return groups
 }
 
-const outputOf = (copies: ReadonlyArray<Copy>): JsonSchema | undefined => {
-  const [first, ...others] = copies.map(({ tool }) => tool.outputSchema)
-  const key = first === undefined ? undefined : sameArguments(first)
-  return others.every((other) => other !== undefined && sameArguments(other) === key) ? first : undefined
-}
-
 const common = (copies: ReadonlyArray<Copy>, { name, outputSchema: _, title, ...first }: McpToolDefinition) => ({
   ...(title === undefined ? {} : { title }),
   description: first.description,
   annotations: weakestHints(copies),
   isMarked: copies.every(({ tool }) => tool.annotations?.["readOnlyHint"] === false),
   tool: name,
-  memberOutput: outputOf(copies)
+  memberOutput: outputOf(copies),
+  isForViews: copies.every(({ tool }) => isForViews(tool))
 })
-
-/** A tool's words, without its owner's name. */
-const neutral = ({ owner, tool }: Copy): McpToolDefinition => {
-  const without = (text: string) => owner.length < 3 ? text : text.replaceAll(owner, "the business")
-  return {
-    ...tool,
-    description: without(tool.description),
-    ...(tool.title === undefined ? {} : { title: without(tool.title) })
-  }
-}
-
-/**
- * What a merged tool is described by: the words that most copies share, of the best ranked among those. Words that one
- * member alone has are told to be its: they would speak for all.
- */
-const spokesman = (copies: ReadonlyArray<Copy>): McpToolDefinition => {
-  const wordings = [
-    ...groupBy(copies, (copy) => {
-      const { description, inputSchema, title } = neutral(copy)
-      return JSON.stringify([description, title, inputSchema])
-    }).values()
-  ]
-  const [most] = wordings.sort((a, b) => b.length - a.length)
-  const first = most![0]!
-  const tool = neutral(first)
-  return most!.length > 1 ? tool : { ...tool, description: `In the words of ${first.owner}: ${tool.description}` }
-}
 
 const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
   const tool = spokesman(copies)
@@ -174,6 +149,11 @@ const alone = (copy: Copy): MemberTool => ({
   inputSchema: copy.tool.inputSchema,
   slug: copy.slug
 })
+
+const aloneWith = ({ metaOf }: Views) => (copy: Copy): MemberTool => {
+  const meta = metaOf(copy.slug, copy.tool)
+  return { ...alone(copy), ...(meta === undefined ? {} : { _meta: meta }) }
+}
 
 const claimsOf = (tool: AnyTool) =>
   tool.kind === "merged" ? tool.slugs.map((slug) => `${slug}: ${tool.tool}`) : [`${tool.slug}: ${tool.tool}`]
@@ -210,12 +190,15 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
   const copies = members.flatMap(({ features, owner, slug }) =>
     features.tools.map((tool): Copy => ({ slug, owner, tool }))
   )
+  const views = viewsOf(members)
+  const own = aloneWith(views)
   const groups = [
     ...groupBy(copies, ({ tool }) => JSON.stringify([tool.name, sameArguments(tool.inputSchema)])).values()
   ]
   // A name with a slug before it is its member's: others could claim it together, and both would be dropped.
   const isShared = (group: ReadonlyArray<Copy>) =>
-    group.length > 1 && takesBusinesses(group[0]!.tool.inputSchema) && !group[0]!.tool.name.includes(prefixEnd)
+    group.length > 1 && takesBusinesses(group[0]!.tool.inputSchema) && !group[0]!.tool.name.includes(prefixEnd) &&
+    !group.some(({ tool }) => hasView(tool) || isForViews(tool))
   const shared = distinct(
     groups.filter(isShared).map(merged),
     ({ name }) => name,
@@ -224,7 +207,7 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
   )
   const isMerged = new Set(shared.kept.map(({ tool }) => tool))
   const tools = groups.flatMap((group): ReadonlyArray<AnyTool> =>
-    isShared(group) && isMerged.has(group[0]!.tool.name) ? [merged(group)] : group.map(alone)
+    isShared(group) && isMerged.has(group[0]!.tool.name) ? [merged(group)] : group.map(own)
   )
   const named = distinct(tools, ({ name }) => name, claimsOf, reserved)
 
@@ -243,8 +226,9 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
   return {
     tools: named.kept,
     prompts: namedPrompts.kept,
-    resources: resourcesOf(members),
+    resources: resourcesOf(members, views.uriOf),
     templates: templatesOf(members),
+    views: views.byUri,
     clashes
   }
 }

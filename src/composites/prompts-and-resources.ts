@@ -47,12 +47,16 @@ const told = <A extends { readonly name: string; readonly title?: string }>(owne
   ...(one.title === undefined ? {} : { title: `${owner}: ${one.title}` })
 })
 
-/** By URI, which stays as it is: of two members with one URI the better ranked has it. */
-export const resourcesOf = (members: ReadonlyArray<Owned>): ReadonlyMap<string, NamedResource> => {
+/** By URI as `uriOf` has it, mostly as it is: of two members with one URI the better ranked has it. */
+export const resourcesOf = (
+  members: ReadonlyArray<Owned>,
+  uriOf: (slug: string, uri: string) => string
+): ReadonlyMap<string, NamedResource> => {
   const resources = new Map<string, NamedResource>()
   for (const { features, owner, slug } of members) {
-    for (const resource of features.resources) {
-      if (!resources.has(resource.uri)) resources.set(resource.uri, { slug, resource: told(owner, resource) })
+    for (const listed of features.resources) {
+      const uri = uriOf(slug, listed.uri)
+      if (!resources.has(uri)) resources.set(uri, { slug, resource: { ...told(owner, listed), uri } })
     }
   }
   return resources

@@ -10,7 +10,9 @@ export const McpToolDefinition = Schema.Struct({
   description: Schema.String,
   inputSchema: Fields,
   outputSchema: Schema.optionalWith(Fields, { exact: true }),
-  annotations: Schema.optionalWith(Fields, { exact: true })
+  annotations: Schema.optionalWith(Fields, { exact: true }),
+  /** What hosts and extensions of the protocol read (MCP 2025-11-25, `_meta`). */
+  _meta: Schema.optionalWith(Fields, { exact: true })
 })
 export type McpToolDefinition = typeof McpToolDefinition.Type
 
@@ -33,7 +35,11 @@ const described = {
   mimeType: optionalText
 }
 
-export const McpResource = Schema.Struct({ uri: Schema.String, ...described })
+export const McpResource = Schema.Struct({
+  uri: Schema.String,
+  ...described,
+  _meta: Schema.optionalWith(Fields, { exact: true })
+})
 export type McpResource = typeof McpResource.Type
 
 /** Resources by a URI template (RFC 6570). */

@@ -134,6 +134,17 @@ describe("a composite's SKILL.md says of a composite", () => {
     expect(system).not.toMatch(/owner|widen the conditions/)
   })
 
+  it("says how many of its members are unverified", () => {
+    fc.assert(
+      fc.property(source, (made) => {
+        const count = made.members.filter((one) => one.verification_tier === 0).length
+        const said = /Unverified are (\d+) of the (\d+) below/.exec(compositeSkillOf(made).text)?.slice(1).map(Number)
+        expect(said).toEqual(count === 0 ? undefined : [count, made.members.length])
+      }),
+      { numRuns: 50 }
+    )
+  })
+
   it("what all its members are, and nothing where there is nothing to say", () => {
     expect(told({ compositeTrust: 2, memberCount: 3 })).toContain(
       "is verified (tier 2 of 3 (business_verified) or higher)"

@@ -49,6 +49,12 @@ const whole: Readonly<Record<string, readonly [number, string, string]>> = {
     `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"invalid session of yoga"}}`
   ],
   forgets: [400, "application/json", `{"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`],
+  forgotten: [
+    400,
+    "application/json",
+    `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Session not found"},"id":null}`
+  ],
+  expired: [400, "application/json", `{"error":{"code":-32000,"message":"Session expired; please initialize"}}`],
   forgot: [400, "text/plain", "No transport found for sessionId"],
   gone: [404, "text/plain", "no such session"],
   crashes: [500, "application/json", "{}"],
@@ -186,7 +192,7 @@ describe("a member's answer", () => {
     await both.close()
   })
 
-  it.each([["refuses", 1], ["bad", 1], ["forgets", 2], ["forgot", 2], ["gone", 2]])(
+  it.each([["refuses", 1], ["bad", 1], ["forgets", 2], ["forgotten", 2], ["expired", 2], ["forgot", 2], ["gone", 2]])(
     "%s: a call of a kept session is made again only where the answer says that the session is lost",
     async (tool, times) => {
       const alone = await connect(members.slice(0, 1))

@@ -1,6 +1,7 @@
 import { type Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { describe, expect, it } from "vitest"
 import { compose } from "../support/composites.ts"
+import { startMember } from "../support/mcp-member.ts"
 import { callTool, textOf } from "../support/mcp.ts"
 import { change, look, patientMembers, schema, useThreeMembers } from "./three-members.ts"
 
@@ -60,6 +61,48 @@ describe("prompts and resources", () => {
       await expect(client.readResource({ uri: "menu://tomorrow" })).rejects.toThrow(/There is no resource/)
       await expect(client.getPrompt({ name: "greet" })).rejects.toThrow(/There is no prompt/)
     })
+  })
+
+  it("a tool keeps the view of its results, which is read as its own member's; what the view alone calls is not listed", async () => {
+    const ui = { resourceUri: "ui://menu/card" }
+    const tools = [
+      { name: "card", inputSchema: schema, _meta: { ui } },
+      { name: "refresh", inputSchema: schema, _meta: { ui: { ...ui, visibility: ["app"] } } }
+    ]
+    const started = await Promise.all(["dora", "emil"].map(async (name) => {
+      const server = await startMember(name, tools)
+      return { name, server, member: await live.add(berth, three.owner, name, server.url) }
+    }))
+    const path = await compositeOf(started.map(({ member }) => member))
+    await withClient(
+      async (client) => {
+        const listed = (await client.listTools()).tools.filter(({ name }) => name !== "composite_members")
+        expect(listed.map(({ name }) => name).sort()).toEqual(
+          started.map(({ member }) => `${member.slug}__card`).sort()
+        )
+        for (const { member: { slug }, name } of started) {
+          const { _meta } = listed.find((tool) => tool.name === `${slug}__card`)!
+          const uri = (_meta as { ui: { resourceUri: string } }).ui.resourceUri
+          expect(await client.readResource({ uri })).toMatchObject({ contents: [{ uri, text: `Menu of ${name}` }] })
+          expect((await callTool(client, `${slug}__refresh`)).content).toEqual([{
+            type: "text",
+            text: `${name}: refresh`
+          }])
+        }
+        await expect(client.readResource({ uri: ui.resourceUri })).rejects.toThrow(/There is no resource/)
+      },
+      undefined,
+      path
+    ).finally(() => started.forEach(({ server }) => server.stop()))
+    const [{ member }] = started as [typeof started[number]]
+    await withClient(
+      async (client) => {
+        const card = (await client.listTools()).tools.find(({ name }) => name === `${member.slug}__card`)
+        expect(card?._meta).toEqual({ ui })
+      },
+      undefined,
+      await compositeOf([member])
+    )
   })
 
   it("a member's error that blames the caller keeps its code, another is the server's, and it is named once", async () => {

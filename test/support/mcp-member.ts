@@ -19,6 +19,7 @@ export interface TestTool {
   readonly description?: string
   readonly inputSchema: { readonly type: "object"; readonly [key: string]: unknown }
   readonly annotations?: Readonly<Record<string, boolean>>
+  readonly _meta?: Readonly<Record<string, unknown>>
 }
 
 export interface SeenRequest {

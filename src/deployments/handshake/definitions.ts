@@ -63,6 +63,12 @@ const optional = <Name extends string>(name: Name, value: unknown, longest: numb
   return (text === "" ? {} : { [name]: text }) as { readonly [_ in Name]?: string }
 }
 
+/** Left out when it is none, too deep or too long. */
+const metaOf = ({ _meta }: Fields) => {
+  const kept = storableFields(_meta)
+  return kept === undefined ? {} : { _meta: kept }
+}
+
 /** A tool as a client could call it; undefined when its input schema is not one that clients take. */
 export const definitionOf = (name: string, tool: Fields): McpToolDefinition | undefined => {
   const inputSchema = storableFields(tool["inputSchema"])
@@ -74,7 +80,8 @@ export const definitionOf = (name: string, tool: Fields): McpToolDefinition | un
     description: textOf(tool["description"] ?? tool["title"], longestText),
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations: hintsOf(tool["annotations"])
+    annotations: hintsOf(tool["annotations"]),
+    ...metaOf(tool)
   }
 }
 
@@ -110,7 +117,7 @@ const describedOf = (resource: Fields) => ({
 
 export const resourceOf = (resource: Fields): McpResource | undefined => {
   const uri = exact(resource["uri"], longestUri)
-  return uri === undefined ? undefined : { uri, ...describedOf(resource) }
+  return uri === undefined ? undefined : { uri, ...describedOf(resource), ...metaOf(resource) }
 }
 
 /** Undefined as well for a template by which no URI could be found. */
