@@ -1,4 +1,5 @@
 import { type Actor } from "#src/accounts/CurrentActor.ts"
+import { Composites } from "#src/composites/Composites.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Authorization } from "#src/oauth/Authorization.ts"
 import { type AuthorizationRequest, type PageError, type RedirectError } from "#src/oauth/AuthorizationRequest.ts"
@@ -15,12 +16,23 @@ import { visitor } from "./visit.ts"
 /** The authorization endpoint (RFC 6749 §3.1) and the form of its consent page. */
 export const makeAuthorize = Effect.gen(function*() {
   const authorization = yield* Authorization
+  const composites = yield* Composites
   const settings = yield* CurrentSettings
   const tickets = yield* makeTickets
   const links = linksOf(settings)
 
   const examine = (query: string) => authorization.examine(new URLSearchParams(query))
   const purpose = (actor: Actor, query: string) => ({ form: "consent", holder: actor.credential.id, query }) as const
+
+  /** Of the composite at a URL, which has them for a caller that it lets in. */
+  const businessesAt = (url: string, caller: Actor) =>
+    composites.readable({ caller, id: url.slice(url.lastIndexOf("/") + 1) }).pipe(
+      Effect.map(({ members }) => ({
+        count: members.length,
+        unverified: members.filter(({ verification_tier }) => verification_tier === 0).length
+      })),
+      Effect.catchTag("CompositeNotFound", "BadCompositeId", () => Effect.succeed(undefined))
+    )
 
   /** Whether no decision is needed: the user decided before, or the server's owner did. */
   const isDecided = Effect.fn("pages.isDecided")(function*(request: AuthorizationRequest, actor: Actor) {
@@ -31,6 +43,9 @@ export const makeAuthorize = Effect.gen(function*() {
   const ask = Effect.fn("pages.ask")(function*(request: AuthorizationRequest, actor: Actor, query: string) {
     const { client, redirectUri, resource, scopes, target } = request
     const admission = yield* authorization.admissionOf(request, actor.accountId)
+    const businesses = target.kind === "composite" && admission === "admitted"
+      ? yield* businessesAt(resource, actor)
+      : undefined
     const ticket = yield* tickets.issue(purpose(actor, query))
     const text = consentPage({
       action: links.consent(query),
@@ -43,7 +58,8 @@ export const makeAuthorize = Effect.gen(function*() {
         kind: target.kind,
         // Of another account's composite nothing is told.
         name: target.kind === "composite" && admission !== "admitted" ? "A composite of businesses" : target.name,
-        url: resource
+        url: resource,
+        businesses
       },
       scopes,
       user: actor.email,

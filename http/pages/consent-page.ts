@@ -14,7 +14,13 @@ export interface ConsentProps {
   readonly client: { readonly clientId: string; readonly kind: "metadata" | "dynamic"; readonly clientName: string }
   /** Where the authorization response goes. */
   readonly redirectUri: string
-  readonly target: { readonly name: string; readonly url: string; readonly kind: "server" | "platform" | "composite" }
+  readonly target: {
+    readonly name: string
+    readonly url: string
+    readonly kind: "server" | "platform" | "composite"
+    /** Of a composite: how many of its best businesses there are, and how many of these nobody has checked. */
+    readonly businesses?: { readonly count: number; readonly unverified: number } | undefined
+  }
   readonly scopes: ReadonlyArray<string>
   /** E-mail address of the user. */
   readonly user: string
@@ -40,6 +46,17 @@ const returns = ({ redirectUri }: ConsentProps) => {
     case "private-use":
       return html`<strong>${shownHost(redirectUri)}</strong> (an app on this device)`
   }
+}
+
+const businesses = ({ target }: ConsentProps) => {
+  const { count = 0, unverified = 0 } = target.businesses ?? {}
+  return count > 0 && row(
+    "Its businesses now",
+    html`${String(count)}${
+      unverified > 0 &&
+      html`, <strong>${String(unverified)} of them unverified</strong> (nobody has checked who they are)`
+    }: each gets a token for its own server`
+  )
 }
 
 /** Any program with the port or the scheme gets the code (RFC 8252 §8.1, §8.3); only the user knows which that is. */
@@ -124,7 +141,7 @@ ${row("Application", html`<strong><bdi>${name}</bdi></strong>`)}${row("Identity"
         target.kind === "server" ? "Server it wants to use" : "What it wants to use",
         html`<strong><bdi>${server}</bdi></strong> at ${shownAddress(target.url)}`
       )
-    }${row("You return to", returns(props))}
+    }${businesses(props)}${row("You return to", returns(props))}
 </dl>
 <h2>It wants to</h2>
 ${scopeList(props)}

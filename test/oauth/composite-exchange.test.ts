@@ -120,6 +120,13 @@ describe("a token for a composite", () => {
     const { name } = dataOf(await flow.user.get<{ data: { name: string } }>(at.replace("/mcp/", "/v1/hub/")))
     const own = await page(flow.user, at)
     expect([own.status, own.text.includes(name)]).toEqual([200, true])
+    // Verified are those of a tier; the page says of how many nobody knows who they are.
+    const { data: { members: shown } } = (await flow.user.get<{
+      data: { members: ReadonlyArray<{ verification_tier: number }> }
+    }>(at.replace("/mcp/", "/v1/hub/"))).body
+    const unverified = shown.filter((one) => one.verification_tier === 0).length
+    expect(own.text.includes(`${unverified} of them unverified`)).toBe(unverified > 0)
+    expect(own.text).toMatch(new RegExp(`<dd>${shown.length}[,:]`))
     const others = await page(await berth.signUp(), at)
     expect([others.status, others.text.includes(name)]).toEqual([403, false])
     expect(others.text).toContain("It is private to another account")
