@@ -98,10 +98,11 @@ const pool = (source: DatabaseSource, maxConnections: number) =>
   Effect.acquireRelease(
     Effect.try(() => makePool(source, maxConnections)),
     (pool) =>
-      Effect.flatMap(
-        StopTimes,
-        ({ connections }) => Effect.interruptible(Effect.raceFirst(Effect.promise(() => pool.end()), connections))
-      )
+      Effect.flatMap(StopTimes, ({ connections }) =>
+        Effect.raceFirst(
+          Effect.interruptible(Effect.promise(() => pool.end())),
+          Effect.interruptible(connections)
+        ))
   ).pipe(
     Effect.tap((pool) =>
       Effect.flatMap(checkServer(pool), (facts) => {

@@ -78,9 +78,8 @@ export const embedded = Effect.fn("Embedded.start")(
  * Stops the server of a home that still runs and that nobody uses: a process before may have been killed, and the one
  * that followed it been ended before it took the server over.
  */
-export const stopUnused = (home: string) =>
-  Effect.suspend(() =>
-    postmaster({ directory: directoryOf(home) }) === undefined
-      ? Effect.void
-      : Effect.scoped(embedded(home, { exclusive: false }))
-  )
+export const stopUnused = Effect.fn("Embedded.stopUnused")(function*(home: string) {
+  if (postmaster({ directory: directoryOf(home) }) === undefined) return
+  const cluster = yield* prepare(directoryOf(home))
+  yield* release(cluster, yield* acquire(cluster, { exclusive: false, settings: {} }))
+})
