@@ -24,7 +24,7 @@ describe("the tools that are kept", () => {
     ["a page that names itself", () => ({ tools: named(1), nextCursor: "x" })],
     ["a cursor of a megabyte", () => ({ tools: named(1), nextCursor: "x".repeat(1_000_000) })]
   ])("are cut, and the cut is told: %s", async (_, results) => {
-    const report = await tryWith(answering(results))
+    const report = await tryWith(answering(results), { seconds: 20 })
     expect(report.ok).toBe(true)
     expect(report.toolCount).toBeLessThanOrEqual(mostTools)
     expect(report.problem).toContain("not all tools are read, but 200 at most")
