@@ -1,4 +1,5 @@
 import { UnknownCoding } from "#http/answers/body-errors.ts"
+import { eventStreamType } from "#http/answers/event-stream.ts"
 import { rpcIdIn } from "#http/answers/json-rpc.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
@@ -11,6 +12,7 @@ import { HttpServerResponse } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { Effect, Layer, Option, Schedule, Schema } from "effect"
+import { type OutgoingHttpHeaders, type ServerResponse } from "node:http"
 import { challenging, enterBy, preflightBy } from "./enter.ts"
 import { corsHeaders } from "./origins.ts"
 import { answerMessage, notAllowed, urlOf } from "./streamable.ts"
@@ -42,6 +44,14 @@ interface Session {
 const sessionOwner = ({ accountId, credential }: Actor) =>
   [accountId, credential.kind, credential.id, ...credential.kind === "oauth" ? [...credential.scopes].toSorted() : []]
     .join(" ")
+
+/** The SDK's transport names no charset. */
+const withEventStreamType = (response: ServerResponse) => {
+  const writeHead = response.writeHead.bind(response)
+  response.writeHead = (status: number, headers?: unknown) =>
+    writeHead(status, { ...headers as OutgoingHttpHeaders, "Content-Type": eventStreamType })
+  return response
+}
 
 const routes = rawRoutes((add) =>
   Effect.gen(function*() {
@@ -84,7 +94,7 @@ const routes = rawRoutes((add) =>
           response.setHeader(name, value)
         }
         const path = new URL(`${settings.baseUrl}/message`).pathname
-        const transport = new SSEServerTransport(path, response)
+        const transport = new SSEServerTransport(path, withEventStreamType(response))
         const caller = { actor, address }
         sessions.set(transport.sessionId, { transport, owner: sessionOwner(actor), caller })
         yield* Effect.addFinalizer(() =>

@@ -1,3 +1,4 @@
+import { eventStreamType, keptAlive } from "#http/answers/event-stream.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 
@@ -50,12 +51,14 @@ const readSoon = async (body: ReadableStream<Bytes>, signal: AbortSignal) => {
   }
 }
 
-/** The event stream of an answer: whole where it ends soon, else piece by piece. */
-export const streamed = (answer: Response & { readonly body: ReadableStream<Bytes> }) =>
-  Effect.map(
+/** The event stream of an answer: whole where it ends soon, else piece by piece, and never silent. */
+export const streamed = (answer: Response & { readonly body: ReadableStream<Bytes> }) => {
+  answer.headers.set("content-type", eventStreamType)
+  return Effect.map(
     Effect.promise((signal) => readSoon(answer.body, signal)),
     (body) =>
       body instanceof ReadableStream
-        ? HttpServerResponse.fromWeb(new Response(body, answer))
+        ? HttpServerResponse.fromWeb(new Response(keptAlive(body), answer))
         : HttpServerResponse.uint8Array(body, { status: answer.status, headers: Object.fromEntries(answer.headers) })
   )
+}

@@ -29,7 +29,7 @@ export class SseTransport implements Transport {
 
   async start(): Promise<void> {
     this.#response.writeHead(200, {
-      "content-type": "text/event-stream",
+      "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no"
     })

@@ -3,7 +3,9 @@ import { type Id, type Message } from "./message.ts"
 
 /** How long the answer to a handshake is waited for: as JSON it can have a status that says what failed. */
 const handshakePatience = 10_000
-const beat = 25_000
+/** Between comments: proxies cut what is silent for a minute. */
+const beat = 20_000
+const comment = ": \n\n"
 /** What a client whose connection broke can still get. */
 const mostEvents = 500
 const mostBytes = 4 * 1024 * 1024
@@ -76,13 +78,13 @@ export class Exchange {
     if (this.#streaming || response === undefined) return
     this.#streaming = true
     response.writeHead(200, {
-      "content-type": "text/event-stream",
+      "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
       ...this.#options.headers
     })
-    response.flushHeaders()
-    if (this.#options.primes) response.write(`id: ${this.number}-${this.#written}\ndata: \n\n`)
-    this.#timers.push(setInterval(() => response.write(": \n\n"), beat))
+    // At once: some clients and proxies take a head for open only when a byte of the body is there.
+    response.write(this.#options.primes ? `id: ${this.number}-${this.#written}\ndata: \n\n` : comment)
+    this.#timers.push(setInterval(() => response.write(comment), beat))
   }
 
   #flush() {

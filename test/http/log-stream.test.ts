@@ -70,7 +70,7 @@ describe("a server's log as a stream", () => {
         await write("warn", "second")
       }
     })
-    assert.strictEqual(got.response.headers.get("content-type"), "text/event-stream")
+    assert.strictEqual(got.response.headers.get("content-type"), "text/event-stream; charset=utf-8")
     assert.deepStrictEqual(messages(got), ["first", "second"])
     assert.strictEqual(got.events[0]?.id, id)
     assert.strictEqual(got.events[0]?.data.id, id)

@@ -527,7 +527,7 @@ describe("/sse and /message", () => {
   it("carry the headers that every answer carries", async () => {
     const stream = await openSse(owner.token)
     const { headers } = stream.response
-    expect(headers["content-type"]).toBe("text/event-stream")
+    expect(headers["content-type"]).toBe("text/event-stream; charset=utf-8")
     for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
       expect(headers[name], name).toEqual(expect.stringMatching(/\S/))
     }

@@ -27,7 +27,7 @@ describe("an event stream", () => {
       }
     })
     expect(Object.fromEntries(answer.headers)).toMatchObject({
-      "content-type": "text/event-stream",
+      "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache",
       "content-length": "18"
     })
@@ -47,6 +47,9 @@ describe("an event stream", () => {
     expect(await reader.read()).toEqual({ done: false, value: "data: 1\n\n" })
     controller!.enqueue(bytes("data: 2\n\n"))
     expect(await reader.read()).toEqual({ done: false, value: "data: 2\n\n" })
+    const began = performance.now()
+    expect(await reader.read(), "a comment, since nothing else was said").toEqual({ done: false, value: ":\n\n" })
+    expect(performance.now() - began).toBeLessThan(1_000)
     controller!.close()
     expect((await reader.read()).done).toBe(true)
   })

@@ -87,7 +87,7 @@ it("/message without a session of its own is 404, so that a client opens a new o
 
 it("/sse announces /message relative to itself, so that a path prefix in front of it stays", async () => {
   const response = await fetch(`${server.url}/sse`)
-  expect(response.headers.get("content-type")).toBe("text/event-stream")
+  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
   const reader = response.body?.getReader()
   const text = new TextDecoder().decode((await reader?.read())?.value)
   const endpoint = /^event: endpoint\ndata: (\S+)\n\n$/.exec(text)?.[1] ?? ""

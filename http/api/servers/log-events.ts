@@ -1,4 +1,5 @@
 import { preferred } from "#http/answers/accept.ts"
+import { eventStreamType } from "#http/answers/event-stream.ts"
 import { LogEntry } from "#src/servers/ServerLog.ts"
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Duration, Schedule, Schema, Stream } from "effect"
@@ -23,5 +24,5 @@ export const logEvents = <E>(entries: Stream.Stream<typeof LogEntry.Type, E>) =>
       Stream.concat(Stream.merge(Stream.map(entries, event), keepAlive, { haltStrategy: "left" })),
       Stream.encodeText
     ),
-    { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
+    { contentType: eventStreamType, headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
   )
