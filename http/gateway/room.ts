@@ -10,6 +10,8 @@ const share = 0.8
 const perRequest = 2
 const countEveryMillis = 1_000
 const warnEveryMillis = 60_000
+const warning = "Requests to hosted servers are refused: this process has nearly as many files open as it may have. " +
+  "Raise its limit (LimitNOFILE), or find who holds them"
 /** Counts beyond this many are dropped when they are 0. */
 const mostZeros = 1_000
 
@@ -77,24 +79,24 @@ export const makeRoom = (
     countAgainAt = Infinity
     const sizeThen = inFlight.size
     count().then((open) => {
+      const pause = Math.max(countEveryMillis, 50 * (performance.now() - began))
       counted = { open, inFlight: sizeThen }
-      if (open < limit * share || performance.now() < warnAgainAt) return
+      countAgainAt = performance.now() + pause
+      if (open < limit * share) return
+      // Also when nobody asks: the next one to come is not to be refused for what was.
+      setTimeout(countIfDue, pause + 10).unref()
+      if (performance.now() < warnAgainAt) return
       warnAgainAt = performance.now() + warnEveryMillis
-      log(
-        "Requests to hosted servers are refused, since this process has nearly as many files open as it may: raise LimitNOFILE",
-        {
-          open,
-          limit
-        }
-      )
-    }, () => undefined).finally(() => {
-      const ended = performance.now()
-      countAgainAt = ended + Math.max(countEveryMillis, 50 * (ended - began))
-    })
+      log(warning, { open, limit })
+    }, () => countAgainAt = performance.now() + countEveryMillis)
+  }
+
+  const countIfDue = () => {
+    if (performance.now() >= countAgainAt) countNow()
   }
 
   const isFull = () => {
-    if (performance.now() >= countAgainAt) countNow()
+    countIfDue()
     return counted.open + perRequest * (inFlight.size - counted.inFlight) >= limit * share
   }
 

@@ -5,11 +5,12 @@ import { EventEmitter } from "node:events"
 
 const setup = ({ limit = 4_096, open = 100 }: { readonly limit?: number; readonly open?: number }) => {
   const inFlight = { size: 0 }
+  const state = { open }
   const logged: Array<string> = []
   const room = makeRoom({
     inFlight,
     limit,
-    count: () => Promise.resolve(open),
+    count: () => Promise.resolve(state.open),
     log: (message) => void logged.push(message)
   })
   const enter = (account: string, serverId: string, isByoa = false) => {
@@ -17,7 +18,7 @@ const setup = ({ limit = 4_096, open = 100 }: { readonly limit?: number; readonl
     const route = { accountId: "owner", serverId }
     return { refusal: room.enter(route, isByoa ? undefined : { sub: account }, res as unknown as ClientResponse), res }
   }
-  return { inFlight, logged, room, enter }
+  return { inFlight, logged, room, state, enter }
 }
 const textOf = (reply: unknown) => JSON.stringify(reply)
 
@@ -59,7 +60,10 @@ describe("requests and streams that are open at hosted servers", () => {
     crowded.room.refusal()
     await new Promise((resolve) => setTimeout(resolve, 10))
     assert.isDefined(crowded.room.refusal())
-    assert.match(crowded.logged.join(), /raise LimitNOFILE/)
+    assert.match(crowded.logged.join(), /LimitNOFILE/)
+    crowded.state.open = 100
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    assert.isUndefined(crowded.room.refusal(), "it was counted again, though nobody had asked")
   })
 
   it("are at most 2,000 of an account and 8,000 of a server, however many files may be open", () => {

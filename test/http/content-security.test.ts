@@ -69,7 +69,10 @@ describe("what is no page", () => {
       })
       stream.on("error", reject).end()
     })
-    expect([headers["content-type"], headers["content-security-policy"]]).toEqual(["text/event-stream; charset=utf-8", closed])
+    expect([headers["content-type"], headers["content-security-policy"]]).toEqual([
+      "text/event-stream; charset=utf-8",
+      closed
+    ])
     expect(await sendRaw(berth.url, "hello\r\n\r\n")).toContain(`\r\nContent-Security-Policy: ${closed}\r\n`)
   })
 })
