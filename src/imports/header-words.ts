@@ -1,5 +1,7 @@
+import { Record } from "effect"
 import { isCost } from "./cost-words.ts"
 import { type ItemField } from "./fields.ts"
+import { isNameCompound, withoutAccents, withoutLanguage, worldWords } from "./world-words.ts"
 
 /** Currency words of a header, which say nothing about the field. */
 const currencies = new Set(["usd", "us", "us$", "dollar", "dollars", "$", "in"])
@@ -8,6 +10,7 @@ const foreignCurrencies = new Set([
   ...["eur", "euro", "euros", "gbp", "sterling", "cad", "aud", "nzd", "chf", "jpy", "yen", "cny", "rmb", "krw", "inr"],
   ...["mxn", "brl", "sek", "nok", "dkk", "kr", "pln", "zł", "czk", "kč", "huf", "ron", "bgn", "rub", "uah", "ils"],
   ...["sgd", "hkd", "twd", "thb", "php", "idr", "myr", "vnd", "zar", "aed", "sar", "clp", "cop", "ars", "rupees"],
+  ...["tl", "try", "lei", "ft", "руб", "грн", "лв", "บาท", "円", "元", "원", "đồng"],
   ...["c$", "ca$", "a$", "au$", "nz$", "hk$", "s$", "r$", "mx$", "nt$"]
 ])
 
@@ -111,12 +114,14 @@ const isPriceWord = (word: string) => priceWords.has(word) || /.(?:preis|prijs)$
 const withoutTax =
   /\b(?:tax|vat|mwst|ust|iva|tva|btw) (?:excluded|included|excl|incl|ex|inc|exclusive|inclusive|free)\b|\b(?:excluded|included|excl|incl|excluding|including|ex|inc|exkl|inkl|without|with|before|after|plus|zzgl|sin|con|hors|ht) (?:tax|taxes|vat|mwst|ust|iva|tva|btw)\b/gu
 
-/** Place in the list of the field's synonyms; undefined when the header is none of them. */
+const ranks = Record.map(synonyms, (words, field) => [...words, ...worldWords[field]].map(withoutAccents))
+
+/** Place in the list of the field's synonyms, or after them; undefined when the header is none of them. */
 const rankOf = (field: ItemField, plain: string) => {
-  const names = synonyms[field]
-  const exact = names.indexOf(plain)
-  const place = exact < 0 ? names.indexOf(withoutCurrency(plain)) : exact
-  return place < 0 ? undefined : place
+  const names = ranks[field]
+  const spelled = [plain, withoutCurrency(plain), withoutLanguage(plain), withoutCurrency(withoutLanguage(plain))]
+  const place = spelled.map((words) => names.indexOf(withoutAccents(words))).find((at) => at >= 0)
+  return place ?? (field === "name" && isNameCompound(withoutLanguage(plain)) ? names.length : undefined)
 }
 
 /**
