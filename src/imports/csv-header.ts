@@ -5,6 +5,7 @@ import { itemFields } from "./fields.ts"
 import { fitOf, plainHeader, priceKind } from "./header-words.ts"
 import { type Marking, markingsOf } from "./hidden-rows.ts"
 import { type Mappings } from "./Mappings.ts"
+import { isItem, numbered } from "./no-header.ts"
 import { type Decimal, hasCommaDecimal } from "./price.ts"
 
 const delimiters = [",", ";", "\t", "|"] as const
@@ -22,6 +23,8 @@ export interface Header extends Columns {
   /** Why no price of the file can be imported: the price column's name has another currency. */
   readonly foreign: string | undefined
   readonly markings: ReadonlyArray<Marking>
+  /** Whether the file has none: then columns have numbers for names, and `row` is the one above the first item. */
+  readonly isMissing: boolean
   /** Rows above it that have text. */
   readonly above: number
 }
@@ -67,7 +70,8 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
   const rows = firstRows(utf8, delimiter).filter(({ cells }) => !isBlank(cells) && !/^sep=/i.test(cells[0] ?? ""))
   const header = headerAmong(rows, mappings)
   if (header === undefined) return undefined
-  const { cells: names, number } = header
+  const isFirstItem = columnsOf(header.cells, mappings).byField.size === 0 && isItem(header.cells)
+  const { cells: names, number } = isFirstItem ? { cells: numbered(header.cells), number: header.number - 1 } : header
   const columns = columnsOf(names, mappings)
   const samples = rows.filter((row) => row.number > number)
   const hasCommas = samples.some(({ cells }) => hasCommaDecimal(cells[columns.byField.get("price") ?? -1] ?? ""))
@@ -78,6 +82,7 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
     foreign: foreignByName(names[columns.byField.get("price") ?? -1] ?? ""),
     delimiter,
     row: number,
+    isMissing: isFirstItem,
     width: names.length,
     names,
     samples,

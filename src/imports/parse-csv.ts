@@ -10,6 +10,7 @@ import { Draft } from "./Draft.ts"
 import { isHtml } from "./html-text.ts"
 import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
+import { headerFault } from "./no-header.ts"
 import { type Fault, fault, mostWarnings, type Reading } from "./plan.ts"
 import { mappingFault, nameFault, suggestionWarnings } from "./unmapped-columns.ts"
 
@@ -75,6 +76,9 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
   const header = bestHeader(utf8, mappings)
   if (header === undefined) return fault("file", "has no header row that can be read")
   const before = () => examineColumns(header, mappings, [])
+  if (header.isMissing && !header.byField.has("name")) {
+    return Either.left(headerFault(header.samples.map(({ cells }) => cells), header.delimiter, mappings))
+  }
   const misfit = mappingFault(header.names, header, mappings, () => before().suggestion)
   if (misfit !== undefined) return Either.left(misfit)
   if (!header.byField.has("name")) return Either.left(nameFault(header.names, before()))

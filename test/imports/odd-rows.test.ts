@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { faultOf, messagesOf, namesOf, readCsv, readJson } from "./support/read-file.ts"
+import { Either } from "effect"
+import { faultOf, messagesOf, namesOf, readCsv, readFile, readJson } from "./support/read-file.ts"
 
 describe("quotes with spaces around them", () => {
   it("are no part of the text", () => {
@@ -102,4 +103,51 @@ it("100,000 empty rows end the file, and a row below them is told", () => {
   expect(messagesOf(reading)).toEqual([
     expect.stringMatching(/^row 100\d\d\d is where reading ended, after 100,000 empty rows; delete these$/)
   ])
+})
+
+describe("a file without a header row", () => {
+  const menu = "Margherita;3000\nSonkás pizza;3500,50\nGombás pizza;2990\n"
+
+  it("is told as such, with a guess of its columns, and imported when they are passed back", () => {
+    const { choice, message } = faultOf("a.csv", menu)
+    expect(message).toBe(
+      "has no header row: its first row is Margherita;3000. If this is right, pass mappings " +
+        "{\"column 1\":\"name\",\"column 2\":\"price\"}; or write a header above it, such as name;price"
+    )
+    expect(choice?.columns).toEqual(["column 1", "column 2"])
+    const reading = Either.getOrThrow(readFile("a.csv", menu, choice?.suggestion.mappings))
+    expect(reading.plan.items).toMatchObject([
+      { name: "Margherita", priceCents: 300_000 },
+      { name: "Sonkás pizza", priceCents: 350_050 },
+      { name: "Gombás pizza", priceCents: 299_000 }
+    ])
+    expect(reading.warnings).toEqual([])
+  })
+
+  it("names its columns by number to who passes others", () => {
+    expect(faultOf("a.csv", menu, { Dish: "name" }).message).toContain("name its columns column 1, column 2 and so on")
+  })
+
+  it.each([
+    ["1,Soups,Pho,8.50\n2,Soups,Ramen,9.50\n3,Soups,Udon,9\n4,Soups,Tom yum,7\n", {
+      "column 3": "name",
+      "column 4": "price",
+      "column 2": "category"
+    }],
+    ["Soup,Made of what the market has today,$5.00\nTea,With mint and honey of our own,$3\n", {
+      "column 1": "name",
+      "column 2": "description",
+      "column 3": "price"
+    }],
+    ["Our menu,\nŻurek,12 zł\nPierogi,15 zł\n", { "column 1": "name", "column 2": "price" }]
+  ])("has its columns guessed by what is in them: %j", (content, expected) => {
+    expect(faultOf("a.csv", content).choice?.suggestion.mappings).toEqual(expected)
+  })
+
+  it.each(["Dish,Cost\nSoup,5\n", "Gericht;2024\nSuppe;5\n", "Foo,Bar\nSoup,5\n"])(
+    "is not one with a header: %j",
+    (content) => {
+      expect(faultOf("a.csv", content).message).not.toContain("no header row")
+    }
+  )
 })

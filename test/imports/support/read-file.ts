@@ -9,8 +9,8 @@ export const readFile = (filename: string, content: string | Uint8Array, mapping
 
 export const readCsv = (content: string | Uint8Array): Reading => Either.getOrThrow(readFile("a.csv", content))
 export const readJson = (value: unknown): Reading => Either.getOrThrow(readFile("a.json", JSON.stringify(value)))
-export const faultOf = (filename: string, content: string | Uint8Array) =>
-  Either.getOrThrow(Either.flip(readFile(filename, content)))
+export const faultOf = (filename: string, content: string | Uint8Array, mappings: Mappings = {}) =>
+  Either.getOrThrow(Either.flip(readFile(filename, content, mappings)))
 
 export const namesOf = ({ plan }: Reading) => plan.items.map(({ name }) => name)
 export const messagesOf = ({ warnings }: Reading) => warnings.map(({ message }) => message)
