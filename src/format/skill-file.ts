@@ -33,8 +33,17 @@ export const skillFileOf = (frontmatter: Frontmatter, text: string): SkillFile =
   }
 }
 
+/**
+ * A description that every reader takes and none renders: `<` and `>` are refused by strict ones (Agent Skills, skills-ref),
+ * and a client that shows it as Markdown would load its images.
+ */
+const strict = (description: string) =>
+  description.replace(/!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, "$1").replace(/!+\[/g, "[")
+    .replaceAll("<", "‹").replaceAll(">", "›")
+
 /** Writes a SKILL.md. Some readers end the frontmatter at any three hyphens, so those in a value are written apart. */
-export const skillFile = (frontmatter: Frontmatter, body: ReadonlyArray<string>): SkillFile => {
+export const skillFile = (given: Frontmatter, body: ReadonlyArray<string>): SkillFile => {
+  const frontmatter = { ...given, description: strict(given.description) }
   const yaml = stringify(frontmatter, { lineWidth: 0, defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN" })
   return skillFileOf(frontmatter, `---\n${yaml.trimEnd().replaceAll("---", "--\\x2D")}\n---\n\n${body.join("\n")}\n`)
 }

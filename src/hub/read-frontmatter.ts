@@ -1,4 +1,4 @@
-import { Composer, type Document, isMap, isScalar, Lexer, Parser, visit } from "yaml"
+import { Composer, type Document, isMap, isScalar, Lexer, Parser, visit, type YAMLParseError } from "yaml"
 import { documentLimits } from "./CapabilityDoc.ts"
 import { UnreadablePart } from "./document-fields.ts"
 
@@ -28,6 +28,18 @@ const repeatedKey = ({ contents }: Document.Parsed) => {
   return undefined
 }
 
+/** Line and column of an error, counted from the line below the first `---`, and the cure. */
+const whereAndWhy = (text: string, { message, pos: [at] }: YAMLParseError) => {
+  const lines = text.slice(0, at).split("\n")
+  const line = text.split("\n")[lines.length - 1]?.trimEnd() ?? ""
+  // A colon, a bracket or a mark such as @ in a text that is not quoted is what people run into.
+  const [, key, value] = /^\s*([\w-]+):\s+([^"'].*)$/.exec(line) ?? []
+  const cure = key === undefined || value === undefined
+    ? ""
+    : `. Put the text in quotation marks: ${key}: ${JSON.stringify(value.slice(0, 100))}`
+  return `in its line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}: ${message.slice(0, 200)}${cure}`
+}
+
 /** What ends a line in YAML 1.1 alone: its readers would find other keys than we do. */
 const otherLineEnds = /[\u0085\u2028\u2029]/
 
@@ -55,7 +67,7 @@ export const readFrontmatter = (text: string): unknown => {
   const [document, ...more] = [...composer.compose(tokens(text), true, text.length)]
   if (document === undefined || more.length > 0) throw unreadable("must be one YAML document")
   const [error] = document.errors
-  if (error !== undefined) throw unreadable(`is not valid YAML: ${error.message.slice(0, 200)}`)
+  if (error !== undefined) throw unreadable(`is not valid YAML ${whereAndWhy(text, error)}`)
   if (hasMergeKey(document)) throw unreadable("must not have merge keys (<<)")
   const repeated = repeatedKey(document)
   if (repeated !== undefined) throw unreadable(`has the key ${JSON.stringify(repeated.slice(0, 60))} twice`)
