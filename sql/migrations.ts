@@ -55,6 +55,7 @@ import failedByDeployment from "./migrations/0052_failed_by_deployment.ts"
 import registryCredentialNames from "./migrations/0053_registry_credential_names.ts"
 import compositeTimes from "./migrations/0054_composite_times.ts"
 import grantsOfComposites from "./migrations/0055_grants_of_composites.ts"
+import paymentPrices from "./migrations/0058_payment_prices.ts"
 import guestRequests from "./migrations/0060_guest_requests.ts"
 import hubAccountDays from "./migrations/0062_hub_account_days.ts"
 import machineNode from "./migrations/0064_machine_node.ts"
@@ -121,6 +122,7 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0053_registry_credential_names": registryCredentialNames,
   "0054_composite_times": compositeTimes,
   "0055_grants_of_composites": grantsOfComposites,
+  "0058_payment_prices": paymentPrices,
   "0060_guest_requests": guestRequests,
   "0062_hub_account_days": hubAccountDays,
   "0064_machine_node": machineNode,

@@ -13,6 +13,7 @@ import { noCheckout } from "./NoCheckout.ts"
 import { OpenCheckout } from "./OpenCheckout.ts"
 import { PaymentEvents } from "./PaymentEvents.ts"
 import { Periods } from "./Periods.ts"
+import { PricesRepo } from "./PricesRepo.ts"
 import { stripeCheckout } from "./StripeCheckout.ts"
 import { SubscriptionsRepo } from "./SubscriptionsRepo.ts"
 import { SubscriptionSync } from "./SubscriptionSync.ts"
@@ -20,14 +21,11 @@ import { SubscriptionSync } from "./SubscriptionSync.ts"
 /** Stripe when its key is set, else the stand-in; not in production, where it would give plans away. */
 const CheckoutLive = Layer.effect(
   Checkout,
-  Effect.flatMap(
-    CurrentSettings,
-    ({ production, stripe }) =>
-      Option.match(stripe, {
-        onNone: () => production ? Effect.succeed(noCheckout) : embeddedCheckout,
-        onSome: stripeCheckout
-      })
-  )
+  Effect.gen(function*() {
+    const { production, stripe } = yield* CurrentSettings
+    if (Option.isSome(stripe)) return yield* stripeCheckout(stripe.value)
+    return production ? noCheckout : yield* embeddedCheckout
+  })
 )
 
 export const BillingLive = Layer.mergeAll(
@@ -40,7 +38,13 @@ export const BillingLive = Layer.mergeAll(
     Layer.provide([OpenCheckout.Default, Customers.Default]),
     Layer.provide(SubscriptionSync.Default),
     Layer.provide(CheckoutLive),
-    Layer.provide([SubscriptionsRepo.Default, CheckoutsRepo.Default, EmbeddedRepo.Default, AccountSettingsLive])
+    Layer.provide([
+      SubscriptionsRepo.Default,
+      PricesRepo.Default,
+      CheckoutsRepo.Default,
+      EmbeddedRepo.Default,
+      AccountSettingsLive
+    ])
   )
 
 /** What happens to subscriptions by itself. */

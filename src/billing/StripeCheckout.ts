@@ -1,6 +1,8 @@
 import { type StripeSettings } from "#src/config/Settings.ts"
+import { now } from "#src/shared/now.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { ChangeRefused, Checkout, CustomerGone, FailureKept } from "./Checkout.ts"
+import { PricesRepo } from "./PricesRepo.ts"
 import { ClosedSession, CustomerNow, Made, OpenedSession, SessionNow, StripeSubscription } from "./stripe-answers.ts"
 import { stripeClient, type StripeFailure } from "./stripe-client.ts"
 import { eventIn } from "./stripe-event.ts"
@@ -13,9 +15,13 @@ const allOfThem = { limit: 1000 } as const
 /** What Stripe's libraries tolerate. */
 const toleratedSeconds = 300
 
+/** Stripe's library refuses old signatures alone. One of the future would be good for longer than five minutes. */
+const isTimely = (header: string, at: Date) =>
+  [...header.matchAll(/\bt=(\d+)/g)].every(([, seconds]) => Number(seconds) <= at.getTime() / 1000 + toleratedSeconds)
+
 const badSignature = new BadWebhook({
   reason: "The signature (Stripe-Signature) does not fit the body: it must be of this endpoint's secret, and at most " +
-    "five minutes old"
+    "five minutes old or ahead"
 })
 
 /**
@@ -52,6 +58,7 @@ export const stripeCheckout = (settings: StripeSettings) =>
   Effect.gen(function*() {
     const { client, use } = yield* stripeClient(settings)
     const { prices, webhookSecret } = settings
+    const former = yield* (yield* PricesRepo).note(Object.values(prices))
 
     const isSigned = Option.liftThrowable((body: string, header: string) =>
       client.webhooks.signature?.verifyHeader(body, header, Redacted.value(webhookSecret), toleratedSeconds) === true
@@ -139,7 +146,7 @@ export const stripeCheckout = (settings: StripeSettings) =>
           Schema.Array(StripeSubscription),
           (stripe) => stripe.subscriptions.list({ customer, status: "all", limit: 100 }).autoPagingToArray(allOfThem)
         ).pipe(
-          Effect.map((all) => all.flatMap((each) => readingOfStripe(each, prices) ?? [])),
+          Effect.map((all) => all.flatMap((each) => readingOfStripe(each, prices, former) ?? [])),
           Effect.catchAll(orGone)
         ),
       switchPlan: ({ key, plan, subscriptionId }) =>
@@ -166,6 +173,7 @@ export const stripeCheckout = (settings: StripeSettings) =>
             idempotencyKey: `cancel-${key}`
           })).pipe(Effect.asVoid, Effect.catchAll(orRefused)),
       readEvent: (body, signature = "") =>
-        Effect.suspend(() => Option.contains(isSigned(body, signature), true) ? eventIn(body) : badSignature)
+        Effect.flatMap(now, (at) =>
+          isTimely(signature, at) && Option.contains(isSigned(body, signature), true) ? eventIn(body) : badSignature)
     })
   })

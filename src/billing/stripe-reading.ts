@@ -23,16 +23,27 @@ const events: Readonly<Record<string, SubscriptionEvent>> = {
 const dateOf = (seconds: number) => new Date(seconds * 1000)
 const isPaidPlan = Schema.is(PaidPlan)
 
-/** By its price; where the operator has changed the prices since, by what we noted at the checkout. */
-const planOf = (price: string, noted: string | undefined, prices: Prices) =>
-  PaidPlan.literals.find((plan) => prices[plan] === price) ?? (isPaidPlan(noted) ? noted : undefined)
+/**
+ * By its price; where the operator has changed the prices since, by what we noted at the checkout. Beside a price that
+ * never was in the settings anybody who sells by the same account of Stripe may have written it.
+ */
+const planOf = (price: string, noted: string | undefined, prices: Prices, former: ReadonlySet<string>) =>
+  PaidPlan.literals.find((plan) => prices[plan] === price) ??
+    (former.has(price) && isPaidPlan(noted) ? noted : undefined)
 
 /** The item that has a price of ours, else the first. */
 export const itemOf = ({ items }: Pick<StripeSubscription, "items">, prices: Prices) =>
   items.data.find(({ price }) => Object.values(prices).includes(price.id)) ?? items.data[0]
 
-/** A subscription of Stripe; undefined before its first payment. The period is that of its item. */
-export const readingOfStripe = (subscription: StripeSubscription, prices: Prices): Reading | undefined => {
+/**
+ * A subscription of Stripe; undefined before its first payment. The period is that of its item. `former` are prices that
+ * were in the settings.
+ */
+export const readingOfStripe = (
+  subscription: StripeSubscription,
+  prices: Prices,
+  former: ReadonlySet<string>
+): Reading | undefined => {
   const event = events[subscription.status]
   const item = itemOf(subscription, prices)
   if (event === undefined || item === undefined) return undefined
@@ -40,7 +51,7 @@ export const readingOfStripe = (subscription: StripeSubscription, prices: Prices
   const { cancel_at, cancel_at_period_end, created, id, metadata } = subscription
   return {
     id,
-    plan: planOf(item.price.id, metadata["plan"], prices),
+    plan: planOf(item.price.id, metadata["plan"], prices, former),
     event,
     periodStart: dateOf(item.current_period_start),
     periodEnd,

@@ -138,18 +138,22 @@ describe("a subscription of Stripe", () => {
     current_period_end: 1_802_592_000
   }
   const of = (fields: object) =>
-    readingOfStripe({
-      id: "sub_1",
-      status: "active",
-      created: 1_800_000_000,
-      cancel_at: null,
-      cancel_at_period_end: false,
-      metadata: {},
-      items: { data: [item] },
-      // Where it was until 2025: not read.
-      current_period_end: 1,
-      ...fields
-    } as unknown as Stripe.Subscription, prices)
+    readingOfStripe(
+      {
+        id: "sub_1",
+        status: "active",
+        created: 1_800_000_000,
+        cancel_at: null,
+        cancel_at_period_end: false,
+        metadata: {},
+        items: { data: [item] },
+        // Where it was until 2025: not read.
+        current_period_end: 1,
+        ...fields
+      } as unknown as Stripe.Subscription,
+      prices,
+      new Set(["price_of_last_year"])
+    )
 
   it("has the period of its item, and the plan of the item's price", () => {
     expect(of({})).toEqual({
@@ -163,8 +167,10 @@ describe("a subscription of Stripe", () => {
     })
     const other = { ...item, price: { id: "price_of_something_else" } }
     expect(of({ items: { data: [other, item] } })?.plan).toBe("pro")
-    expect(of({ items: { data: [other] }, metadata: { plan: "developer" } })?.plan).toBe("developer")
-    expect(of({ items: { data: [other] }, metadata: { plan: "free" } })?.plan).toBeUndefined()
+    const former = { ...item, price: { id: "price_of_last_year" } }
+    expect(of({ items: { data: [former] }, metadata: { plan: "developer" } })?.plan).toBe("developer")
+    expect(of({ items: { data: [former] }, metadata: { plan: "free" } })?.plan).toBeUndefined()
+    expect(of({ items: { data: [other] }, metadata: { plan: "enterprise" } })?.plan).toBeUndefined()
   })
 
   it("has not begun before its first payment, and ends by either way to cancel", () => {

@@ -164,7 +164,9 @@ describe("the webhook", () => {
       "x",
       "t=1,v1=0",
       signatureOf(body, "whsec_of_somebody_else", now),
-      signatureOf(body, webhookSecret, now - 600)
+      signatureOf(body, webhookSecret, now - 600),
+      signatureOf(body, webhookSecret, now + 600),
+      `t=${now},${signatureOf(body, webhookSecret, now + 600)}`
     ]
     for (const signature of signatures) {
       const answer = await send(body, signature)
@@ -246,4 +248,17 @@ describe("secrets", () => {
     expect(all).not.toContain(secretKey)
     expect(all).not.toContain(webhookSecret)
   })
+})
+
+it("a plan in a subscription's metadata beside a price that never was in the settings gives no plan", async () => {
+  const account = await berth.signUp()
+  const subscription = stripe.pay(await checkoutOf(account, "developer"))
+  subscription.items.data[0]!.price = { id: "price_unknown" }
+  Object.assign(subscription, { metadata: { accountId: account.id, plan: "enterprise" } })
+  const before = berth.logged.length
+  await send(stripe.events.at(-1) ?? "")
+  expect(await statusOf(account)).toBe("free active")
+  expect(berth.logged.splice(before).join("\n")).toContain("has a price that is none of STRIPE_PRICE_*")
+  const known = await runSql(berth.databaseUrl, "SELECT id FROM payment_prices", [])
+  expect(new Set(known.map(({ id }) => id))).toEqual(new Set(Object.values(prices)))
 })
