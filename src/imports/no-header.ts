@@ -39,6 +39,7 @@ const guess = (rows: ReadonlyArray<ReadonlyArray<string>>): Suggestion => {
   const found = { name, description, price, category }
   return {
     program: null,
+    undecided: [],
     mappings: Object.fromEntries(
       itemFields.flatMap((field) => {
         const column = found[field as keyof typeof found]
