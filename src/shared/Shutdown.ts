@@ -55,10 +55,10 @@ export const shares = {
   calls: 0.45,
   requests: 0.5,
   machines: 0.75,
-  output: 0.82,
-  services: 0.9,
-  connections: 0.91,
-  database: 0.95
+  output: 0.8,
+  services: 0.86,
+  connections: 0.87,
+  database: 0.94
 } as const
 
 /** What machines have of the total at most, however early the part before them is over. */
