@@ -53,7 +53,7 @@ export class Images extends Effect.Service<Images>()("images/Images", {
     const http = yield* GuardedHttp
     const limits = yield* ImageLimits
     const store = makeStore(join(settings.home, "images"))
-    const rootfs = makeRootfs(join(settings.home, "rootfs"), store, limits)
+    const rootfs = makeRootfs(settings.home, store, limits)
     const pins = makePins()
     const pull = puller(store, limits, pins)
     const collecting = yield* Effect.makeSemaphore(1)

@@ -6,6 +6,7 @@ import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { applyLayers, type Layer } from "./layers.ts"
 import type { Limits } from "./limits.ts"
+import { makeLowestLayers } from "./lowest-layers.ts"
 import type { ConfigFile, Manifest } from "./manifest.ts"
 import type { Store } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
@@ -34,8 +35,10 @@ const bytesBelow = async (directory: string): Promise<number> => {
   return bytes
 }
 
-/** The unpacked images, one directory each, named by the hex digits of the manifest's digest. */
-export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
+/** A home's unpacked images, one directory each, named by the hex digits of the manifest's digest. */
+export const makeRootfs = (home: string, store: Store, limits: Limits) => {
+  const directory = join(home, "rootfs")
+  const lowest = makeLowestLayers(join(home, "layers"))
   const lock = keyedMutex()
   const path = (digest: string) => join(directory, digest.slice("sha256:".length))
   const exists = (target: string) =>
@@ -46,15 +49,30 @@ export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
       Effect.zipRight(Effect.sync(() => releaseTemporary(name)))
     )
 
+  /** The layers' files in `work`, an empty directory: those of the lowest from where they are kept, or kept for others. */
+  const fill = async (work: string, layers: ReadonlyArray<Layer>, most: number, signal: AbortSignal) => {
+    const root = join(work, "root")
+    await mkdir(root, { mode: 0o755 })
+    const [first, ...others] = layers
+    if (first === undefined || others.length === 0) return applyLayers(root, layers, limits, most, signal)
+    const kept = await lowest.into(root, first, signal)
+    if (kept !== undefined) return applyLayers(root, others, limits, most, signal, kept)
+    const spent = await applyLayers(root, [first], limits, most, signal)
+    await lowest.note(root, first, spent, join(work, "lowest"), signal)
+    const all = await applyLayers(root, others, limits, most, signal, spent)
+    await lowest.keep(first, join(work, "lowest"))
+    return all
+  }
+
   const build = (target: string, layers: ReadonlyArray<Layer>, most: number): Effect.Effect<number, ImageError> =>
     Effect.acquireUseRelease(
       Effect.sync(temporaryName),
       (name) =>
         abortable(async (signal) => {
-          const temporary = join(directory, name)
-          await mkdir(temporary, { recursive: true, mode: 0o755 })
-          const bytes = await applyLayers(temporary, layers, limits, most, signal)
-          await rename(temporary, target)
+          const work = join(directory, name)
+          await mkdir(work, { recursive: true, mode: 0o755 })
+          const { bytes } = await fill(work, layers, most, signal)
+          await rename(join(work, "root"), target)
           return bytes
         }, storageError("Unpacking an image")),
       discard
@@ -83,7 +101,7 @@ export const makeRootfs = (directory: string, store: Store, limits: Limits) => {
   const measure = (digest: string) =>
     Effect.tryPromise({ try: () => bytesBelow(path(digest)), catch: storageError("Measuring an image") })
 
-  return { directory, path, has: (digest: string) => exists(path(digest)), ensure, measure }
+  return { directory, lowest, path, has: (digest: string) => exists(path(digest)), ensure, measure }
 }
 
 export type Rootfs = ReturnType<typeof makeRootfs>

@@ -33,17 +33,17 @@ const removeBlobs = async (store: Store, needed: (digest: string) => boolean) =>
   return { blobs, bytes }
 }
 
-const removeRootfs = async (rootfs: Rootfs, needed: (digest: string) => boolean) => {
+const removeFolders = async (directory: string, needed: (digest: string) => boolean) => {
   const renamed: Array<string> = []
   // Renames all of them first, while the set of needed images is still current: removing their files is slow.
-  for (const name of await list(rootfs.directory)) {
+  for (const name of await list(directory)) {
     if (name.startsWith(".") ? !isAbandoned(name) : needed(`sha256:${name}`)) continue
     const temporary = temporaryName()
-    renameSync(join(rootfs.directory, name), join(rootfs.directory, temporary))
+    renameSync(join(directory, name), join(directory, temporary))
     renamed.push(temporary)
   }
   for (const temporary of renamed) {
-    await rm(join(rootfs.directory, temporary), { recursive: true, force: true })
+    await rm(join(directory, temporary), { recursive: true, force: true })
     releaseTemporary(temporary)
   }
   return renamed.length
@@ -59,7 +59,11 @@ export const collectGarbage = (
     const failed = storageError("Removing unused images")
     // The index first, so that it never lists a removed image.
     yield* store.updateIndex((manifests) => manifests.filter(({ digest }) => needed.blob(digest)))
-    const unpacked = yield* Effect.tryPromise({ try: () => removeRootfs(rootfs, needed.rootfs), catch: failed })
+    const unpacked = yield* Effect.tryPromise({
+      try: () => removeFolders(rootfs.directory, needed.rootfs),
+      catch: failed
+    })
+    yield* Effect.tryPromise({ try: () => removeFolders(rootfs.lowest.directory, needed.blob), catch: failed })
     const freed = yield* Effect.tryPromise({ try: () => removeBlobs(store, needed.blob), catch: failed })
     return { ...freed, rootfs: unpacked }
   })

@@ -120,26 +120,32 @@ const applyLayer = async (layer: Layer, target: LayerTarget, budget: Budget, lim
   }
 }
 
-/** Reads the layers in order, up to `most` bytes. Returns the unpacked size. Throws ImageError or a file system error. */
+/** What unpacking layers has taken of an image's limits. */
+export interface Spent {
+  readonly bytes: number
+  readonly entries: number
+}
+
+/**
+ * Reads the layers in order, up to `most` bytes, of which lower layers have spent some. Returns what is spent then. Throws
+ * ImageError or a file system error.
+ */
 export const readLayers = async (
   target: LayerTarget,
   layers: ReadonlyArray<Layer>,
   limits: Limits,
   most: number,
-  signal: AbortSignal
-): Promise<number> => {
+  signal: AbortSignal,
+  spent: Spent = { bytes: 0, entries: 0 }
+): Promise<Spent> => {
   const total = Math.min(limits.unpacked, most)
   const reason = most < limits.unpacked ? "over_budget" : "too_large"
-  const budget: Budget = { bytes: total, entries: limits.entries, total, reason }
+  const budget: Budget = { bytes: total - spent.bytes, entries: limits.entries - spent.entries, total, reason }
   for (const layer of layers) await applyLayer(layer, target, budget, limits, signal)
-  return total - budget.bytes
+  return { bytes: total - budget.bytes, entries: limits.entries - budget.entries }
 }
 
-/** The same into `root`, an empty directory. */
-export const applyLayers = (
-  root: string,
-  layers: ReadonlyArray<Layer>,
-  limits: Limits,
-  most: number,
-  signal: AbortSignal
-): Promise<number> => readLayers(new Tree(root), layers, limits, most, signal)
+type Rest = Parameters<typeof readLayers> extends [LayerTarget, ...infer R] ? R : never
+
+/** The same into `root`, which has the lower layers' files. */
+export const applyLayers = (root: string, ...rest: Rest): Promise<Spent> => readLayers(new Tree(root), ...rest)
