@@ -90,6 +90,12 @@ export const readThread: Options = {
   entry: { "read-thread": "src/imports/read-in-thread.ts" }
 }
 
+/** The thread that unpacks images. */
+export const unpackThread: Options = {
+  ...inOneFile,
+  entry: { "unpack-thread": "src/images/unpack-in-thread.ts" }
+}
+
 /**
  * Libraries come along: to find them in a thousand files takes a command longer than its work. Not those with parts
  * that are no JavaScript, and those that are used only where they are installed.
@@ -114,9 +120,10 @@ export default defineConfig([
       "hash-thread": "src/accounts/hash-thread.js",
       "romanise-thread": "src/directory/romanise-thread.js"
     },
-    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*"]
+    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*", "!unpack-thread.js*"]
   },
   readyServer,
   stdioShim,
-  readThread
+  readThread,
+  unpackThread
 ])

@@ -4,12 +4,13 @@ import { lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { abortable } from "./abortable.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
-import { applyLayers, type Layer } from "./layers.ts"
+import { type Layer, type Spent } from "./layers.ts"
 import type { Limits } from "./limits.ts"
 import { makeLowestLayers } from "./lowest-layers.ts"
 import type { ConfigFile, Manifest } from "./manifest.ts"
 import type { Store } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
+import { unpackLayers } from "./unpack-layers.ts"
 
 /** The stored layers, each with the digest of its archive. */
 export const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
@@ -25,6 +26,8 @@ export const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile)
       `The image has ${manifest.layers.length} layers, its config ${diffIds.length} digests`
     )
 }
+
+const nothing: Spent = { bytes: 0, entries: 0 }
 
 const bytesBelow = async (directory: string): Promise<number> => {
   let bytes = 0
@@ -53,13 +56,15 @@ export const makeRootfs = (home: string, store: Store, limits: Limits) => {
   const fill = async (work: string, layers: ReadonlyArray<Layer>, most: number, signal: AbortSignal) => {
     const root = join(work, "root")
     await mkdir(root, { mode: 0o755 })
+    const unpack = (some: ReadonlyArray<Layer>, spent: Spent) =>
+      unpackLayers({ root, layers: some, limits, most, spent }, signal)
     const [first, ...others] = layers
-    if (first === undefined || others.length === 0) return applyLayers(root, layers, limits, most, signal)
+    if (first === undefined || others.length === 0) return unpack(layers, nothing)
     const kept = await lowest.into(root, first, signal)
-    if (kept !== undefined) return applyLayers(root, others, limits, most, signal, kept)
-    const spent = await applyLayers(root, [first], limits, most, signal)
+    if (kept !== undefined) return unpack(others, kept)
+    const spent = await unpack([first], nothing)
     await lowest.note(root, first, spent, join(work, "lowest"), signal)
-    const all = await applyLayers(root, others, limits, most, signal, spent)
+    const all = await unpack(others, spent)
     await lowest.keep(first, join(work, "lowest"))
     return all
   }

@@ -1,6 +1,19 @@
 import { Either } from "effect"
-import type { Stats } from "node:fs"
-import { chmod, link, lstat, mkdir, open, readdir, rm, symlink } from "node:fs/promises"
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  futimesSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { entryPath, hostile, pathParts, shown } from "./entry-path.ts"
 
@@ -25,7 +38,8 @@ const permissions = (mode: number) => mode & 0o1777
 
 /**
  * A root file system under construction. It never follows a symbolic link: each parent of a path is checked before it
- * is used, so an entry stays below `root` whatever earlier entries created.
+ * is used, so an entry stays below `root` whatever earlier entries created. Its calls are synchronous: a thread of its own
+ * makes them, and waiting for each would take several times as long.
  */
 export class Tree {
   readonly #root: string
@@ -56,15 +70,15 @@ export class Tree {
   async #place(parts: Parts, entry: TreeEntry, content: AsyncIterable<unknown>): Promise<void> {
     if (parts.length === 0) {
       if (entry.type !== "directory") throw hostile("its root is not a directory")
-      return chmod(this.#root, permissions(entry.mode) | 0o700)
+      return chmodSync(this.#root, permissions(entry.mode) | 0o700)
     }
-    await this.#makeParents(parts.slice(0, -1))
+    this.#makeParents(parts.slice(0, -1))
     const path = this.#at(parts)
-    if (entry.type === "directory") await this.#directory(parts, entry)
-    else if (entry.type === "link") await this.#link(parts, entry)
+    if (entry.type === "directory") this.#directory(parts, entry)
+    else if (entry.type === "link") this.#link(parts, entry)
     else {
-      await this.#clear(parts)
-      if (entry.type === "symlink") await this.#symlink(path, entry)
+      this.#clear(parts)
+      if (entry.type === "symlink") this.#symlink(path, entry)
       else await this.#file(path, entry, content)
     }
     this.#created.add(parts.join("/"))
@@ -72,65 +86,65 @@ export class Tree {
 
   async #file(path: string, entry: TreeEntry, content: AsyncIterable<unknown>): Promise<void> {
     // "wx" is O_EXCL: it fails if anything exists there, including a dangling link.
-    const file = await open(path, "wx", 0o600)
+    const file = openSync(path, "wx", 0o600)
     try {
-      // On a file handle, each writeFile continues where the last one ended.
-      for await (const chunk of content) if (chunk instanceof Uint8Array) await file.writeFile(chunk)
-      await file.chmod(permissions(entry.mode))
+      // With a file descriptor, each writeFile continues where the last one ended.
+      for await (const chunk of content) if (chunk instanceof Uint8Array) writeFileSync(file, chunk)
+      fchmodSync(file, permissions(entry.mode))
       // Interpreters compare the time with that of their compiled files.
-      await file.utimes(entry.mtime, entry.mtime)
+      futimesSync(file, entry.mtime, entry.mtime)
     } finally {
-      await file.close()
+      closeSync(file)
     }
   }
 
-  async #symlink(path: string, entry: TreeEntry): Promise<void> {
+  #symlink(path: string, entry: TreeEntry): void {
     if (entry.linkname === "" || Buffer.byteLength(entry.linkname) > 4095) {
       throw hostile(`the link ${shown(entry.name)} has no usable target`)
     }
-    await symlink(entry.linkname, path)
+    symlinkSync(entry.linkname, path)
   }
 
-  async #link(parts: Parts, entry: TreeEntry): Promise<void> {
+  #link(parts: Parts, entry: TreeEntry): void {
     const target = orThrow(pathParts(entry.linkname))
-    const stats = await this.#look(target)
+    const stats = this.#look(target)
     if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) {
       throw hostile(`${shown(entry.name)} is a hard link to ${shown(entry.linkname)}, which is not a file of the image`)
     }
     if (target.join("/") === parts.join("/")) return
-    await this.#clear(parts)
-    if (await this.#look(target) === undefined) throw hostile(`${shown(entry.name)} replaces the file it links to`)
-    await link(this.#at(target), this.#at(parts))
+    this.#clear(parts)
+    if (this.#look(target) === undefined) throw hostile(`${shown(entry.name)} replaces the file it links to`)
+    linkSync(this.#at(target), this.#at(parts))
   }
 
-  async #directory(parts: Parts, entry: TreeEntry): Promise<void> {
-    const stats = await this.#stat(parts)
-    if (stats !== undefined && !stats.isDirectory()) await this.#clear(parts)
-    if (stats === undefined || !stats.isDirectory()) await mkdir(this.#at(parts), { mode: 0o700 })
+  #directory(parts: Parts, entry: TreeEntry): void {
+    const stats = this.#stat(parts)
+    if (stats !== undefined && !stats.isDirectory()) this.#clear(parts)
+    if (stats === undefined || !stats.isDirectory()) mkdirSync(this.#at(parts), { mode: 0o700 })
     // The owner keeps all rights: without them an ordinary user could neither fill nor remove the directory.
-    await chmod(this.#at(parts), permissions(entry.mode) | 0o700)
+    chmodSync(this.#at(parts), permissions(entry.mode) | 0o700)
     this.#real.add(parts.join("/"))
   }
 
-  async #makeParents(parts: Parts): Promise<void> {
+  #makeParents(parts: Parts): void {
     for (let depth = 1; depth <= parts.length; depth++) {
       const part = parts.slice(0, depth)
       const key = part.join("/")
       this.#created.add(key)
       if (this.#real.has(key)) continue
-      const stats = await this.#stat(part)
-      if (stats === undefined) await mkdir(this.#at(part), { mode: 0o755 })
+      const stats = this.#stat(part)
+      if (stats === undefined) mkdirSync(this.#at(part), { mode: 0o755 })
       else this.#mustBeDirectory(stats, key)
       this.#real.add(key)
     }
   }
 
   /** The stats of a path, undefined when it or a parent is missing. Fails when a parent is a link. */
-  async #look(parts: Parts): Promise<Stats | undefined> {
+  #look(parts: Parts): Stats | undefined {
     for (let depth = 1; depth < parts.length; depth++) {
       const key = parts.slice(0, depth).join("/")
       if (this.#real.has(key)) continue
-      const stats = await this.#stat(parts.slice(0, depth))
+      const stats = this.#stat(parts.slice(0, depth))
       if (stats === undefined) return undefined
       this.#mustBeDirectory(stats, key)
       this.#real.add(key)
@@ -143,34 +157,32 @@ export class Tree {
     if (!stats.isDirectory()) throw hostile(`a path goes through ${shown(path)}, which is not a directory`)
   }
 
-  async #hide(parts: Parts): Promise<void> {
-    const stats = await this.#look(parts)
+  #hide(parts: Parts): void {
+    const stats = this.#look(parts)
     if (stats === undefined) return
     if (!this.#created.has(parts.join("/"))) return this.#clear(parts)
-    if (stats.isDirectory()) await this.#hideChildren(parts)
+    if (stats.isDirectory()) this.#hideChildren(parts)
   }
 
-  async #hideChildren(parts: Parts): Promise<void> {
-    const stats = await this.#look(parts)
+  #hideChildren(parts: Parts): void {
+    const stats = this.#look(parts)
     if (stats === undefined) return
     const key = parts.join("/")
     this.#mustBeDirectory(stats, key)
     if (this.#emptied.has(key)) return
     this.#emptied.add(key)
-    for (const child of await readdir(this.#at(parts))) await this.#hide([...parts, child])
+    for (const child of readdirSync(this.#at(parts))) this.#hide([...parts, child])
   }
 
-  async #clear(parts: Parts): Promise<void> {
-    const stats = await this.#stat(parts)
+  #clear(parts: Parts): void {
+    const stats = this.#stat(parts)
     if (stats === undefined) return
     if (stats.isDirectory()) this.#real.clear()
-    await rm(this.#at(parts), { recursive: true, force: true })
+    rmSync(this.#at(parts), { recursive: true, force: true })
   }
 
-  #stat(parts: Parts): Promise<Stats | undefined> {
-    return lstat(this.#at(parts)).catch((cause: NodeJS.ErrnoException) =>
-      cause.code === "ENOENT" ? undefined : Promise.reject(cause)
-    )
+  #stat(parts: Parts): Stats | undefined {
+    return lstatSync(this.#at(parts), { throwIfNoEntry: false })
   }
 
   #at(parts: Parts): string {

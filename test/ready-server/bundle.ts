@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { build, type Options } from "tsup"
-import { program, readThread, readyServer, stdioShim } from "../../tsup.config.ts"
+import { program, readThread, readyServer, stdioShim, unpackThread } from "../../tsup.config.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -35,6 +35,9 @@ export const readyServerBundle = () => bundleOf("ready-server.cjs", readyServer,
 /** What reads the files of imports. */
 export const readThreadBundle = () => bundleOf("read-thread.js", readThread, ["src/imports", "src/shared"])
 
+/** What unpacks images. */
+export const unpackThreadBundle = () => bundleOf("unpack-thread.js", unpackThread, ["src/images", "src/shared"])
+
 /** What serves packages over HTTP. */
 export const stdioShimBundle = () => bundleOf("stdio-shim.js", stdioShim, ["src/stdio-shim"])
 
@@ -50,6 +53,7 @@ export const killableBundle = async () => {
     ["src/accounts"]
   )
   await copyFile(await readThreadBundle(), join(root, "dist/killable/read-thread.js"))
+  await copyFile(await unpackThreadBundle(), join(root, "dist/killable/unpack-thread.js"))
   return bundleOf(
     "killable/killable.js",
     {
