@@ -15,7 +15,7 @@ export const importTools = Effect.map(Imports, (imports) => [
     title: "Import a catalog",
     description: "Reads a catalog (CSV or JSON 1.0) and shows what its import would do: mappings, warnings, what is " +
       "skipped. Nothing is imported yet; import_confirm does it within the hour. When suggested_mappings is not empty, " +
-      "a column would be lost: check it with the user, and call again with mappings. content is the file's text, up to " +
+      "a column would be lost: check it with the user, and call again with mappings; ask which of price_candidates customers pay. content is the file's text, up to " +
       "about 900 KB; larger files are uploaded over HTTP.",
     effect: "create",
     params: Input({

@@ -11,7 +11,7 @@ export const publishingTools = Effect.map(Publishing, (publishing) => [
     description: "From a catalog file to a live MCP server that answers about it, in one call: makes the business, " +
       "imports the file, deploys its server, and shows its listing. For a business that is there give businessId; without " +
       "it calling again makes another one. Call it with dryRun first: when suggested_mappings is not empty, check it with " +
-      "the user and pass what is right as mappings. Check warnings and deployment.status; import_revert (call_tool) " +
+      "the user and pass what is right as mappings; ask which of price_candidates customers pay. Check warnings and deployment.status; import_revert (call_tool) " +
       "takes the import back. A CSV file has no place: give profile.contact.address.city, by which agents find the business.",
     toolset: "directory",
     needs: "session",

@@ -1,7 +1,9 @@
 import { excerpt } from "./cleaning.ts"
 import { plainName } from "./columns.ts"
 import { type Header } from "./csv-header.ts"
+import { recognisePreset } from "./export-presets.ts"
 import { itemFields } from "./fields.ts"
+import { leftOutCategories } from "./left-out-categories.ts"
 import { leftOutPrices } from "./left-out-prices.ts"
 import { type Mappings } from "./Mappings.ts"
 import { type PlannedItem } from "./plan.ts"
@@ -16,8 +18,9 @@ export const examineColumns = (header: Header, mappings: Mappings, items: Readon
   const { byField, names, samples } = header
   const cellsOf = (at: number) => samples.map(({ cells }) => cells[at] ?? "")
   const columnAt = (at: number | undefined) =>
-    at === undefined ? undefined : priceColumn({ name: plainName(names[at] ?? "") ?? "price", cells: cellsOf(at) })
-  const imported = columnAt(byField.get("price"))
+    at === undefined ? undefined : ({ name: plainName(names[at] ?? "") ?? "", cells: cellsOf(at) })
+  const priceAt = columnAt(byField.get("price"))
+  const imported = priceAt === undefined ? undefined : priceColumn(priceAt, header.inCents)
   const isChosen = Object.values(mappings).some(isPriceTarget)
   const hasPrices = items.some(({ priceCents }) => priceCents !== null)
   const isMissing = (field: typeof itemFields[number]) => {
@@ -32,17 +35,27 @@ export const examineColumns = (header: Header, mappings: Mappings, items: Readon
   const priceName = suggested.find(([, target]) => isPriceTarget(target))?.[0]
   const nameOfName = suggested.find(([, target]) => target === "name")?.[0]
   const nameAt = byField.get("name") ?? names.findIndex((name) => plainName(name) === nameOfName)
-  const columns = others.map(priceColumn)
+  const columns = others.map((column) => priceColumn(column))
+  const notTheField = recognisePreset(names)?.others ?? []
+  const rest = columns.filter(({ name, plain }) =>
+    !Object.hasOwn(suggestion.mappings, name) && !notTheField.includes(plain)
+  )
+  const entryOf = (at: number) => {
+    const { cells = [], number = 0 } = samples[at] ?? {}
+    const name = excerpt(cells[nameAt] ?? "")
+    return name === "" ? `row ${number}:` : `row ${number}, "${name}":`
+  }
   const leftOut = leftOutPrices({
-    others: columns.filter(({ name }) => !Object.hasOwn(suggestion.mappings, name)),
+    others: rest,
     price: columns.find(({ name }) => name === priceName) ??
       (hasPrices && suggestion.undecided.length === 0 ? imported : undefined),
     undecided: suggestion.undecided,
-    entryOf: (at) => {
-      const { cells = [], number = 0 } = samples[at] ?? {}
-      const name = excerpt(cells[nameAt] ?? "")
-      return name === "" ? `row ${number}:` : `row ${number}, "${name}":`
-    }
+    entryOf
   })
-  return { suggestion, leftOut }
+  const categoryName = suggested.find(([, target]) => target === "category")?.[0]
+  const category = columns.find(({ name }) => name === categoryName) ?? columnAt(byField.get("category"))
+  return {
+    suggestion,
+    leftOut: { ...leftOut, warnings: [...leftOut.warnings, ...leftOutCategories(rest, category, entryOf)] }
+  }
 }

@@ -1,4 +1,5 @@
 import { Record } from "effect"
+import { categoryRank } from "./category-columns.ts"
 import { isCost } from "./cost-words.ts"
 import { type ItemField } from "./fields.ts"
 import { isNameCompound, withoutAccents, withoutLanguage, worldWords } from "./world-words.ts"
@@ -131,6 +132,10 @@ const rankOf = (field: ItemField, plain: string) => {
 export const fitOf = (field: ItemField, plain: string): number | undefined => {
   if (field === "price" && (isForeignMoney(plain) || isCost(plain))) return undefined
   const rank = rankOf(field, plain)
+  if (rank === undefined && field === "category") {
+    const place = categoryRank(plain)
+    return place === undefined ? undefined : synonyms.category.length + place
+  }
   if (rank !== undefined || field !== "price") return rank
   const words = plain.replace(withoutTax, " ").split(" ")
   const isPrice = words.some(isPriceWord) && !words.some((word) => notThePrice.has(word))

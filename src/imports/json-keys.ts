@@ -2,8 +2,11 @@ import { excerpt } from "./cleaning.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { plainHeader } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
+import { type Fields, own } from "./json-fields.ts"
+import { leftOutPrices } from "./left-out-prices.ts"
 import { type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
+import { priceColumn } from "./price-columns.ts"
 import { suggestMappings } from "./suggest-mappings.ts"
 import { asArgument } from "./unmapped-columns.ts"
 
@@ -69,25 +72,49 @@ export class MappedKeys {
   }
 }
 
-/** Which of the keys that are not imported seem to hold a field that no item has, or the list of items. */
-export const suggestKeys = (
+const isPriceTarget = (target: string | undefined) => target === "price" || target === "price_cents"
+const cellOf = (value: unknown) => typeof value === "string" || typeof value === "number" ? String(value) : ""
+
+/** What the keys that are not imported seem to hold. `items` are the first ones of the file, `missing` fields that none has. */
+export const examineKeys = (
   unmapped: ReadonlyArray<string>,
-  missing: ReadonlyArray<ItemField>,
-  hasItems: boolean
-): Suggestion => {
+  { inCents, ofField }: Keys,
+  items: ReadonlyArray<Fields>,
+  missing: ReadonlyArray<ItemField>
+) => {
   const names = unmapped.filter((name) => name.startsWith(ofItems)).map(bare)
-  const { mappings, undecided } = suggestMappings([], names.map((name) => ({ name })), missing)
-  const list = hasItems ? undefined : unmapped.find((name) => listNames.includes(plainHeader(name)))
-  return {
+  const columnOf = (name: string) => ({ name, cells: items.map((item) => cellOf(own(item, name))) })
+  const others = names.map(columnOf)
+  const { mappings, undecided } = suggestMappings([], others, missing)
+  const list = items.length > 0 ? undefined : unmapped.find((name) => listNames.includes(plainHeader(name)))
+  const priceName = names.find((name) => isPriceTarget(mappings[name])) ??
+    (missing.includes("price") ? undefined : ofField.price)
+  const leftOut = leftOutPrices({
+    others: others.filter(({ name }) => !Object.hasOwn(mappings, name)).map((column) => priceColumn(column)),
+    price: priceName === undefined
+      ? undefined
+      : priceColumn(columnOf(priceName), inCents || mappings[priceName] === "price_cents"),
+    undecided,
+    entryOf: (at) => {
+      const name = excerpt(cellOf(own(items[at] ?? {}, ofField.name ?? "name")))
+      return `catalog_items[${at}]${name === "" ? "" : `, "${name}"`}:`
+    }
+  })
+  const suggestion: Suggestion = {
     program: null,
     undecided,
     mappings: list === undefined ? mappings : { [list]: "catalog_items", ...mappings }
   }
+  return { leftOut, suggestion }
 }
 
-/** A warning for each key that an import does not know. */
-export const keyWarnings = (unmapped: ReadonlyArray<string>, { mappings }: Suggestion): ReadonlyArray<Warning> =>
-  unmapped.map((name) => {
+/** A warning for each key that an import does not know, unless its prices are told already. */
+export const keyWarnings = (
+  unmapped: ReadonlyArray<string>,
+  { mappings }: Suggestion,
+  told: ReadonlyArray<Warning>
+): ReadonlyArray<Warning> =>
+  unmapped.filter((name) => !told.some(({ context }) => context === `column ${bare(name)}`)).map((name) => {
     const target = Object.hasOwn(mappings, bare(name)) ? mappings[bare(name)] : undefined
     const hint = target === undefined ? "" : `; if it holds ${target}, pass ${asArgument({ [bare(name)]: target })}`
     return {

@@ -13,6 +13,7 @@ import { type Mappings } from "./Mappings.ts"
 import { headerFault } from "./no-header.ts"
 import { type Fault, fault, mostWarnings, type Reading } from "./plan.ts"
 import { mappingFault, nameFault, suggestionWarnings } from "./unmapped-columns.ts"
+import { optionColumns } from "./variants.ts"
 
 /** After so many empty rows a file is read no further: spreadsheets write some below their rows, and nothing after. */
 const mostEmpty = 100_000
@@ -28,6 +29,15 @@ const mapColumns = (draft: Draft, header: Header) => {
   const places = new Set([...header.byField.values(), ...(variation === undefined ? [] : [variation])])
   if (variation !== undefined) draft.map(plainName(header.names[variation] ?? "") ?? "variation", "variation")
   for (const [field, at] of header.byField) draft.map(plainName(header.names[at] ?? "") ?? field, field)
+  for (const { at } of header.markings) {
+    places.add(at)
+    draft.map(plainName(header.names[at] ?? "") ?? "is_available", "is_available")
+  }
+  for (const at of optionColumns(header)) {
+    if (places.has(at)) continue
+    places.add(at)
+    draft.map(plainName(header.names[at] ?? "") ?? "variation", "variation")
+  }
   for (const [at, name] of header.names.entries()) {
     const field = places.has(at) || header.ignored.has(at) ? undefined : fieldOf(name)
     if (field === undefined) continue

@@ -5,7 +5,7 @@ import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { type Fields, isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
-import { type Keys, keysOf, keyWarnings, MappedKeys, suggestKeys } from "./json-keys.ts"
+import { examineKeys, type Keys, keysOf, keyWarnings, MappedKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
 import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
@@ -18,6 +18,9 @@ import { withVariation } from "./variation.ts"
 /** Larger than any real item, and small enough to be parsed at once. */
 const mostItemBytes = 64 * 1024
 const mostBusinessBytes = 256 * 1024
+
+/** So many items say what a key holds. */
+const mostSeen = 1000
 
 interface Span {
   readonly start: number
@@ -74,6 +77,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
   const draft = new Draft()
   if (isGuess) draft.guessed(encoding)
   const unmapped = new Unmapped()
+  const seen: Array<Fields> = []
   const spans = new Map<string, Span>()
   const begun = new Set<string>()
   const parsed = ({ end, start }: Span): unknown => JSON.parse(utf8.toString("utf8", start, end))
@@ -90,6 +94,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
       if (end - start <= mostItemBytes) {
         const item = parsed({ start, end })
         if (isFields(item)) mapped.see(item, true)
+        if (isFields(item) && seen.length < mostSeen) seen.push(item)
         return addItem(draft, unmapped, keys, item)
       }
       draft.warn("format_error", `catalog_items[${draft.rows++}]`, "is larger than 64 KiB; skipped")
@@ -118,11 +123,11 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
   }
   draft.finish("catalog_items")
   return Either.map(planBusiness(business, draft, unmapped), (business: PlannedBusiness): Reading => {
-    const hasPrices = draft.items.some(({ priceCents }) => priceCents !== null)
+    const hasPrices = draft.items.some(({ priceCents }) => priceCents !== null && priceCents > 0)
     const filled = new Set(draft.mappings.map(({ target_field }) => target_field))
     const missing = itemFields.filter((field) => !filled.has(field) || field === "price" && !hasPrices)
-    const suggestion = suggestKeys(unmapped.names, missing, draft.rows > 0)
-    const hints = keyWarnings(unmapped.names, suggestion)
+    const { leftOut, suggestion } = examineKeys(unmapped.names, keys, seen, missing)
+    const hints = [...leftOut.warnings, ...keyWarnings(unmapped.names, suggestion, leftOut.warnings)]
     return {
       format: "ezforge_json",
       encoding,
@@ -135,6 +140,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
       warningsTotal: draft.warningsTotal + hints.length,
       rows: draft.rows,
       loss: lossOf(draft, {
+        ...leftOut,
         suggestion,
         price: keys.ofField.price ?? "price",
         advice: "Write each as a number of US dollars without quotes, such as 5.00"

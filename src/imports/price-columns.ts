@@ -38,9 +38,9 @@ const contentOf = (cells: ReadonlyArray<string>, prices: ReadonlyArray<number | 
 }
 
 /** Reads the cells only when somebody asks for what they have: few columns of a file may be prices. */
-export const priceColumn = ({ cells, name }: Column): PriceColumn => {
+export const priceColumn = ({ cells, name }: Column, isInCents?: boolean): PriceColumn => {
   const plain = withoutShop(name)
-  const inCents = isCents(plain)
+  const inCents = isInCents ?? isCents(plain)
   const trimmed = cells?.map((cell) => cell.trim()) ?? []
   const read = () => {
     const decimal = trimmed.some(hasCommaDecimal) ? "comma" : "point"

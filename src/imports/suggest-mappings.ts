@@ -56,7 +56,7 @@ export const suggestMappings = (
   }
   for (const field of itemFields) choose(field, placeIn(preset?.fields[field]))
   const { column: price, undecided } = open.has("price")
-    ? choosePrice(left().map(priceColumn), preset?.fields.price ?? [])
+    ? choosePrice(left().map((column) => priceColumn(column)), preset?.fields.price ?? [])
     : { undecided: [] }
   if (price !== undefined) chosen.set(price.name, price.inCents ? "price_cents" : "price")
   const prices = new Set(undecided.map(({ name }) => name))

@@ -40,6 +40,13 @@ export type Kind =
 const find = (names: ReadonlyArray<string>, wanted: ReadonlySet<string>) =>
   names.findIndex((name) => wanted.has(plainHeader(name)))
 
+/** The columns that name the form of a variation, in a file whose rows say which item they belong to. */
+export const optionColumns = ({ names, variation }: Pick<Header, "names" | "variation">): ReadonlyArray<number> => {
+  if (variation !== undefined) return [variation]
+  const hasFamilies = find(names, handles) >= 0 || find(names, parents) >= 0
+  return hasFamilies ? names.flatMap((name, at) => option.test(plainHeader(name)) ? [at] : []) : []
+}
+
 /** Which rows of a file are forms of an item above them: by a handle in each, or by the id or SKU of a parent. */
 export class Variants {
   readonly #at: Readonly<Record<Key, number>>
@@ -59,9 +66,7 @@ export class Variants {
       name: byField.get("name") ?? -1,
       price: byField.get("price") ?? -1
     }
-    this.#options = variation === undefined
-      ? names.flatMap((name, at) => option.test(plainHeader(name)) ? [at] : [])
-      : [variation]
+    this.#options = optionColumns({ names, variation })
   }
 
   #cell(cells: ReadonlyArray<string>, column: Key) {

@@ -63,9 +63,13 @@ const followed = (kind: Kind, bytes: Uint8Array) => {
       expect(answer.right.loss).toBeUndefined()
       return answer.right
     }
-    const decided = asked.map((column) => [column, column === kind.price ? "price" : "ignore"] as const)
-    const named = Either.isLeft(answer) && !Object.values(suggested).includes("name") ? { [kind.name]: "name" } : {}
-    mappings = { ...mappings, ...suggested, ...Object.fromEntries(decided), ...named }
+    const decided: Mappings = Object.fromEntries(
+      asked.map((column) => [column, column === kind.price ? "price" : "ignore"])
+    )
+    const named: Mappings = Either.isLeft(answer) && !Object.values(suggested).includes("name")
+      ? { [kind.name]: "name" }
+      : {}
+    mappings = { ...mappings, ...suggested, ...decided, ...named }
   }
   throw new Error(`The advice has no end: ${JSON.stringify(mappings)}`)
 }

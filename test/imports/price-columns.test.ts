@@ -111,3 +111,46 @@ describe("of two prices", () => {
     expect(read(content).suggestion).toMatchObject({ mappings: {}, undecided: ["Base price", "Online price"] })
   })
 })
+
+describe("a column of categories", () => {
+  it.each(["main_category", "subcategory", "Product Category", "Categories (x,y,z...)", "Warengruppe"])(
+    "called %s is suggested",
+    (header) => {
+      expect(suggested(`name;${header};price\nSoup;Starters;5\n`)).toEqual({ [header]: "category" })
+    }
+  )
+
+  it("that is left out is told with rows of both, unless it has the same", () => {
+    const told = (content: string) => messagesOf(read(content))
+    expect(told("name,category,subcategory,price\nSoup,Menu,Starters,5\nTea,Menu,menu,3\n")).toEqual([
+      "column subcategory was left out and has other categories than category: row 2, \"Soup\": \"Menu\" and \"Starters\"; an " +
+      "item has one category"
+    ])
+    expect(told("name,category,Reporting Category\nSoup,Menu,Menu\n")).toEqual([])
+    expect(told("name,category_id\nSoup,12\n")).toEqual([
+      "column category_id was left out: it has numbers, and no names of categories"
+    ])
+  })
+})
+
+describe("the keys of JSON items", () => {
+  const json = (items: ReadonlyArray<object>, mappings: Mappings = {}) =>
+    Either.getOrThrow(readFile(
+      "a.json",
+      JSON.stringify({ version: "1.0", business: { name: "A", description: "b" }, catalog_items: items }),
+      mappings
+    ))
+
+  it("are looked at as columns are: a cost is no price, and of two that differ none is suggested", () => {
+    expect(json([{ name: "Soup", cost: 2.1, list_price: 8.5 }]).suggestion.mappings).toEqual({ list_price: "price" })
+    expect(json([{ name: "Soup", cost: 2.1 }]).loss?.message).toContain("is by its name what the shop pays")
+    const two = json([{ name: "Soup", "Price [A]": 8.5, "Price [B]": 9 }])
+    expect(two.suggestion).toMatchObject({ mappings: {}, undecided: ["Price [A]", "Price [B]"] })
+    expect(two.loss?.message).toContain("catalog_items[0], \"Soup\": \"8.5\" and \"9\"")
+    expect(messagesOf(json([{ name: "Soup", price: 8.5, salePrice: 7, cost: 2 }]))).toEqual([
+      "column salePrice was left out and has other prices than price: catalog_items[0], \"Soup\": \"8.5\" and \"7\"; an item " +
+      "has one price. Give each price a row of its own, or pass mappings {\"salePrice\":\"ignore\"}",
+      "catalog_items[].cost is not a field of an import and was left out"
+    ])
+  })
+})

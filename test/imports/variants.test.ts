@@ -60,6 +60,19 @@ describe("a row without a name", () => {
     ])
   })
 
+  it("has its columns among those that are imported", () => {
+    const { mappings: columns, unmapped } = read(loyverse, mappings)
+    expect(columns.map(({ source_field, target_field }) => [source_field, target_field])).toContainEqual([
+      "Opción 1 valor",
+      "variation"
+    ])
+    expect(unmapped).toEqual(["Handle", "Opción 1 nombre", "Coste"])
+    expect(read(["name,price,Published", "Soup,5,0"])).toMatchObject({
+      unmapped: [],
+      mappings: [{ target_field: "name" }, { target_field: "price" }, { target_field: "is_available" }]
+    })
+  })
+
   it("is skipped as before where the file has no handle", () => {
     expect(messagesOf(read(["name,price", "Soup,5", ",6"]))).toEqual(["row 3 has no name; skipped: \"6\""])
   })

@@ -69,6 +69,12 @@ describeWhen(missingForApps, "publishing loses nothing silently", () => {
       { ...file, content: "name,price,CURRENCY_CODE\nSoup,6.50,EUR\n" },
       "CURRENCY_CODE is \"EUR\""
     ],
+    ["what customers pay, where it has costs", { ...file, content: "name,Cost\nSoup,2.10\n" }, "{\"Cost\":\"ignore\"}"],
+    [
+      "one of two prices",
+      { ...file, content: "name,Price [A],Price [B]\nSoup,8.50,9\n" },
+      "\"Price [A]\" and \"Price [B]\" may be the price"
+    ],
     ["a column of euros", { ...file, content: "name,Price (EUR)\nSoup,6.50\n" }, "{\"Price (EUR)\":\"ignore\"}"]
   ])("a file that would lose %s does not go live: 422, and a dry run, say what to do", async (_, body, part) => {
     const owner = await berth.signUp()
@@ -99,6 +105,47 @@ describeWhen(missingForApps, "publishing loses nothing silently", () => {
       body: { data: { removed_items: 1 } }
     })
     expect(await prices(businessId)).toEqual([])
+  })
+
+  it("an export with variations and hidden items goes live as its shop shows it, and says so", async () => {
+    const owner = await berth.signUp()
+    const content = "Handle,SKU,Name,Category,Option 1 value,Cost,Available for sale [My Shop],Price [My Shop]\n" +
+      "napo,1,Napolitana,Pizza,small,2.10,Y,8.50\nnapo,2,,,large,3.10,Y,12.50\nold,3,Old pie,Pies,,1,N,5\n"
+    const refused = await publish(owner, { ...file, content })
+    expect(refused.body.error.details).toMatchObject({
+      suggested_mappings: { "Price [My Shop]": "price" },
+      price_candidates: []
+    })
+    const answer = await publish(owner, {
+      ...file,
+      content,
+      mappings: refused.body.error.details["suggested_mappings"]
+    })
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        data: {
+          importedItems: 3,
+          price_candidates: [],
+          warnings: [
+            { message: expect.stringMatching(/^row 4 is a draft or hidden \(Available for sale/) as string },
+            { message: expect.stringContaining("such as \"Napolitana, large\"") as string }
+          ]
+        }
+      }
+    })
+    expect(
+      await runSql(
+        berth.databaseUrl,
+        `SELECT i.name, price_cents, is_available, c.name AS category FROM catalog_items i
+          JOIN catalog_categories c ON c.id = category_id WHERE i.business_id = $1 ORDER BY i.sort_order`,
+        [answer.body.data.businessId]
+      )
+    ).toEqual([
+      { name: "Napolitana, small", price_cents: 850, is_available: true, category: "Pizza" },
+      { name: "Napolitana, large", price_cents: 1250, is_available: true, category: "Pizza" },
+      { name: "Old pie", price_cents: 500, is_available: false, category: "Pies" }
+    ])
   })
 
   it("of a file with a profile is taken back too", async () => {

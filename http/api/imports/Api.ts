@@ -67,7 +67,9 @@ export class ImportsApi extends HttpApiGroup.make("imports")
           "another currency, by its cell, its column's name or a column Currency, is no price (field_skipped). " +
           "Rows that may be no items are told too: totals, headings, doubles. Each warning " +
           "shows row, item, field and value. Text that looks like a formula is kept as it is. Columns that are not imported are in `unmapped_columns`; " +
-          "those of them that seem to hold a missing field are in `suggested_mappings` too, each with a warning. Send " +
+          "those of them that seem to hold a missing field are in `suggested_mappings` too, each with a warning; of columns that may all be the price and differ none is, and " +
+          "`price_candidates` names them. A row without a name that has the handle of the item above and a price is a " +
+          "variation of it; a draft or hidden item is imported as not available. Send " +
           "what is right of these as the form field `mappings`, a JSON object. 422 for a file without a name says all " +
           "its columns and the same suggestion in `details`. Previews and confirms: 100 a minute by business and IP."
       )
