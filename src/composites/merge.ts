@@ -1,13 +1,7 @@
 import { ended } from "#src/format/ended.ts"
 import { type McpFeatures, type McpToolDefinition } from "#src/servers/McpFeatures.ts"
 import { lineOf } from "#src/shared/outside-text.ts"
-import {
-  type JsonSchema,
-  reachOf,
-  sameArguments,
-  takesBusinesses,
-  withBusinesses
-} from "./input-schema.ts"
+import { type JsonSchema, reachOf, sameArguments, takesBusinesses, withBusinesses } from "./input-schema.ts"
 import {
   type NamedPrompt,
   type NamedResource,

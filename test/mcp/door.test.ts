@@ -483,17 +483,19 @@ describe("/mcp", () => {
 
 describe("/sse and /message", () => {
   it("belong together by credential: another's session is 404, as one that never was", async () => {
+    const error = { code: -32001, message: expect.any(String) as string, data: { code: "NOT_FOUND" } }
+    const lost = { jsonrpc: "2.0", id: list.id, error }
     const stream = await openSse(owner.token)
     const other = await berth.signUp()
     const mine = { token: (await owner.key(project.id)).key }
     for (const token of [other.token, mine.token]) {
       const answer = await berth.request("POST", stream.path, { token, body: list })
-      expect([answer.status, answer.body]).toEqual([404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body]).toEqual([404, lost])
     }
     expect((await berth.request("POST", stream.path, { body: list })).status).toBe(401)
     for (const path of ["/message", "/message?sessionId=", "/message?sessionId=00000000-0000-4000-8000-000000000000"]) {
       const answer = await owner.request("POST", path, { body: list })
-      expect([answer.status, answer.body], path).toEqual([404, failure("NOT_FOUND")])
+      expect([answer.status, answer.body], path).toEqual([404, lost])
     }
     expect((await owner.request("POST", stream.path, { body: initialize })).status).toBe(202)
     await stream.said(/event: message\ndata: .*"serverInfo"/)
