@@ -40,6 +40,9 @@ export const Mappings = Schema.Record({ key: Schema.String, value: Target }).pip
 })
 export type Mappings = typeof Mappings.Type
 
+/** The argument as the caller may pass it. */
+export const asArgument = (mappings: Mappings) => `mappings ${JSON.stringify(mappings)}`
+
 export const SuggestedMappings = Schema.Record({ key: Schema.String, value: Target }).annotations({
   description: "Columns that are not imported and seem to hold a field that is missing: fit to be passed back as " +
     "mappings, once they are checked"

@@ -4,11 +4,10 @@ import { plainHeader } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
 import { type Fields, own } from "./json-fields.ts"
 import { leftOutPrices } from "./left-out-prices.ts"
-import { type Mappings, type Suggestion } from "./Mappings.ts"
+import { asArgument, type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
 import { priceColumn } from "./price-columns.ts"
 import { suggestMappings } from "./suggest-mappings.ts"
-import { asArgument } from "./unmapped-columns.ts"
 
 const ofItems = "catalog_items[]."
 

@@ -2,9 +2,9 @@ import { excerpt } from "./cleaning.ts"
 import { isCost } from "./cost-words.ts"
 import { priceKind } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
+import { asArgument } from "./Mappings.ts"
 import { conflicts, type PriceColumn, threeRows } from "./price-columns.ts"
 import { foreignWhy } from "./price.ts"
-import { asArgument } from "./unmapped-columns.ts"
 
 interface Source {
   /** The columns that are neither imported nor suggested. */

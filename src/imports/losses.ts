@@ -1,8 +1,7 @@
 import { type Draft } from "./Draft.ts"
-import { type Suggestion, type Target } from "./Mappings.ts"
+import { asArgument, type Suggestion, type Target } from "./Mappings.ts"
 import { type Loss } from "./plan.ts"
 import { foreignWhy } from "./price.ts"
-import { asArgument } from "./unmapped-columns.ts"
 
 interface Source {
   /** The column or key of the price. */

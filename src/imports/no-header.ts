@@ -1,9 +1,8 @@
 import { excerpt } from "./cleaning.ts"
 import { itemFields } from "./fields.ts"
 import { fitOf, plainHeader, priceKind } from "./header-words.ts"
-import { type Mappings, type Suggestion } from "./Mappings.ts"
+import { asArgument, type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
-import { asArgument } from "./unmapped-columns.ts"
 
 const amount = /^(?:\p{Sc}|[a-z]{2,3}\.?)?\s*\d[\d.,' ]*\s*(?:\p{Sc}|[a-zł]{1,3}\.?|,-|,–)?$/iu
 const isAmount = (cell: string) => cell.length < 30 && amount.test(cell.trim())

@@ -2,7 +2,7 @@ import { excerpt } from "./cleaning.ts"
 import { type Columns, mostNamed, plainName } from "./columns.ts"
 import { type Warning } from "./Import.ts"
 import { type LeftOutPrices } from "./left-out-prices.ts"
-import { type Mappings, type Suggestion } from "./Mappings.ts"
+import { asArgument, type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
 import { type Column } from "./price-columns.ts"
 
@@ -11,9 +11,6 @@ const mostColumns = 100
 
 const shownNames = (names: ReadonlyArray<string>) =>
   names.slice(0, mostNamed).flatMap((name) => plainName(name) ?? []).slice(0, mostColumns)
-
-/** The argument as the caller may pass it. */
-export const asArgument = (mappings: Mappings) => `mappings ${JSON.stringify(mappings)}`
 
 /** The columns that are not imported, with their cells in `rows`; of several with one name, the first. */
 export const otherColumns = (
