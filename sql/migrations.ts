@@ -57,6 +57,7 @@ import compositeTimes from "./migrations/0054_composite_times.ts"
 import grantsOfComposites from "./migrations/0055_grants_of_composites.ts"
 import paymentPrices from "./migrations/0058_payment_prices.ts"
 import guestRequests from "./migrations/0060_guest_requests.ts"
+import toldLimits from "./migrations/0061_told_limits.ts"
 import hubAccountDays from "./migrations/0062_hub_account_days.ts"
 import machineNode from "./migrations/0064_machine_node.ts"
 import idempotencyHosts from "./migrations/0065_idempotency_hosts.ts"
@@ -124,6 +125,7 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0055_grants_of_composites": grantsOfComposites,
   "0058_payment_prices": paymentPrices,
   "0060_guest_requests": guestRequests,
+  "0061_told_limits": toldLimits,
   "0062_hub_account_days": hubAccountDays,
   "0064_machine_node": machineNode,
   "0065_idempotency_hosts": idempotencyHosts,

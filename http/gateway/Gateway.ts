@@ -28,7 +28,7 @@ import { ownerTeller } from "./broken-answer.ts"
 import { cors, isPreflight } from "./cors.ts"
 import { framingProblem, wantsWebSocket } from "./framing.ts"
 import { makeInFlight } from "./in-flight.ts"
-import { answerLimit } from "./limits.ts"
+import { answerLimit, computeUsedUp } from "./limits.ts"
 import { type Match, matcher, type TargetMatch } from "./match.ts"
 import { observer } from "./observe.ts"
 import { passer } from "./passage.ts"
@@ -190,7 +190,7 @@ export const makeGateway = Effect.gen(function*() {
     }
     if (wantsWebSocket(req)) return respond(req, res, noWebSocket)
 
-    const refusal = room.enter(route, verdict.claims, res)
+    const refusal = computeUsedUp(route) ?? room.enter(route, verdict.claims, res)
     if (refusal !== undefined) return respond(req, res, refusal, route)
     const found = affinity.find(route, req, target.path)
     const to = found instanceof Promise ? await found : found

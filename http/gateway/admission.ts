@@ -11,7 +11,7 @@ import { type RequestMetering } from "#src/usage/RequestMetering.ts"
 import { type IncomingMessage } from "node:http"
 import { type Affinity, sessionGoneFor } from "./affinity.ts"
 import { type Answer } from "./answer.ts"
-import { guestRefused, monthlyLimitReached } from "./limits.ts"
+import { guestRefused, periodLimitReached } from "./limits.ts"
 import { type waker } from "./wake.ts"
 
 type Respond = (req: IncomingMessage, res: ClientResponse, reply: Answer, letIn?: Route) => void
@@ -31,7 +31,7 @@ export const admission = ({ affinity, guests, metering, respond, side, wake }: A
     const { accountId, plan } = route
     const decide = (admitted: Admission) => {
       if (admitted._tag === "Refused") {
-        respond(req, res, monthlyLimitReached(plan, admitted.used, admitted.resetsAt), route)
+        respond(req, res, periodLimitReached("requestsPerMonth", plan, admitted.used, admitted.resetsAt), route)
         return false
       }
       if (res.destroyed) metering.takeBack(accountId)

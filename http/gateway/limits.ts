@@ -2,7 +2,7 @@ import { addressOf } from "#http/callers/address.ts"
 import { anonymousBucket, discoveryBucket, unservedBucket } from "#http/callers/rate-buckets.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
-import { monthRefusal } from "#src/plans/PlanLimitReached.ts"
+import { type PeriodLimit, periodRefusal } from "#src/plans/PlanLimitReached.ts"
 import { type Route } from "#src/routing/Route.ts"
 import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { type GuestRefusal } from "#src/usage/guest-budget.ts"
@@ -57,12 +57,17 @@ export const answerLimit = (settings: Settings, limits: RateLimit) =>
   )
 }
 
-/** The account's requests of the month are used up until a moment, which may have passed just now. */
-export const monthlyLimitReached = (plan: PlanName, used: number, resetsAt: Date): Answer => {
-  const { details, message } = monthRefusal(plan, used, resetsAt)
-  const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000))
-  return failure(429, "PLAN_LIMIT_REACHED", message, { "Retry-After": String(seconds) }, details)
+/** A limit of the owner's period is used up until a moment, which may have passed just now. */
+export const periodLimitReached = (limit: PeriodLimit, plan: PlanName, used: number, resetsAt: Date): Answer => {
+  const { details, message, retryAfter } = periodRefusal(limit, plan, used, resetsAt)
+  return failure(429, "PLAN_LIMIT_REACHED", message, { "Retry-After": String(retryAfter) }, details)
 }
+
+/** Undefined while the owner's plan allows more machine time. */
+export const computeUsedUp = ({ computeSpent, plan }: Route): Answer | undefined =>
+  computeSpent === null || computeSpent.resetsAt.getTime() <= Date.now()
+    ? undefined
+    : periodLimitReached("computeSecondsPerMonth", plan, computeSpent.used, computeSpent.resetsAt)
 
 /** One guest of a server has sent as many requests as the server allows each of them. */
 export const guestRefused = (

@@ -31,7 +31,7 @@ const seconds = (count: number) => `${shownNumber(count)} s`
 
 const limitWords: Readonly<Record<LimitUse["limit"], readonly [name: string, shown: (count: number) => string]>> = {
   requestsPerMonth: ["Requests in the current period", shownNumber],
-  computeSecondsPerMonth: ["Compute in the current period, counted only", seconds],
+  computeSecondsPerMonth: ["Compute in the current period", seconds],
   servers: ["Servers", shownNumber],
   projects: ["Projects", shownNumber],
   businesses: ["Businesses", shownNumber],
@@ -50,7 +50,8 @@ const allowedOf = ({ allowed, limit }: LimitUse) => {
   return allowed === 0 ? "None" : limitWords[limit][1](allowed)
 }
 
-const markOf = (use: LimitUse) => use.over ? "Over the limit" : isUsedUp(use) && "Used up"
+const markOf = (use: LimitUse) =>
+  use.over ? "Over the limit" : isUsedUp(use) ? "Used up" : use.reached === 80 && "More than 80 %"
 
 const limitRow = (use: LimitUse) => {
   const [name, shown] = limitWords[use.limit]

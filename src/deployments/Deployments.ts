@@ -12,7 +12,7 @@ import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option, Stream, Struct } from "effect"
 import { awaitingEnd } from "./await-end.ts"
-import { makeBegin } from "./begin.ts"
+import { makeBeginForCaller } from "./begin.ts"
 import {
   type DeployInput,
   type Deployment,
@@ -55,7 +55,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
     const { told } = yield* RoomWaits
     const uploads = yield* UploadedImages
     const { reaches } = yield* Shutdown
-    const begin = yield* makeBegin
+    const begin = yield* makeBeginForCaller
     const keptDigest = yield* makeKeptDigest
 
     /** A key deploys what was pushed to its own project alone. */
@@ -234,18 +234,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       reads
     )
 
-    return {
-      deploy,
-      rollback,
-      get,
-      settled,
-      progress,
-      follow,
-      awaitEnd,
-      waitFor,
-      cancel,
-      list,
-      vulnerabilities
-    } as const
+    const changes = { deploy, rollback, cancel }
+    return { ...changes, get, settled, progress, follow, awaitEnd, waitFor, list, vulnerabilities } as const
   })
 }) {}

@@ -6,6 +6,7 @@ import { Servers } from "#src/servers/Servers.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
 import { NoRoom } from "#src/shared/Disk.ts"
+import { ComputeTime } from "#src/usage/ComputeTime.ts"
 import { Effect, Fiber, Option } from "effect"
 import { DeploymentInProgress, type DeploymentRow, NotDeployed } from "./Deployment.ts"
 import { Drains, untilHeard } from "./Drains.ts"
@@ -28,6 +29,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
     const launch = yield* Launch
     const drains = yield* Drains
     const locks = yield* ServerLocks
+    const compute = yield* ComputeTime
 
     const log = ({ id }: ServerRow, message: string, level: LogLevel = "info") => logs.append(id, [{ level, message }])
 
@@ -82,12 +84,14 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
         Effect.catchAll(({ message }) => log(server, `The machine could not be stopped yet: ${message}`, "error"))
       )
 
-    const change = (
+    const change = <E, R>(
       name: string,
+      check: Effect.Effect<void, E, R>,
       act: (server: ServerRow, deployment: DeploymentRow) => Answer
     ) =>
       Effect.fn(name)(function*(serverId: string) {
         const { id } = yield* servers.visible(serverId)
+        yield* check
         const work = Effect.gen(function*() {
           const deployment = yield* deployed(id)
           const server = yield* fleet.server(id)
@@ -98,9 +102,10 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       }, writes)
 
     return {
-      start: change("Lifecycle.start", up),
+      start: change("Lifecycle.start", compute.check, up),
       stop: change(
         "Lifecycle.stop",
+        Effect.void,
         (server, deployment) =>
           Effect.zipLeft(
             happened(server, "stopped"),
@@ -109,6 +114,7 @@ export class Lifecycle extends Effect.Service<Lifecycle>()("deployments/Lifecycl
       ),
       restart: change(
         "Lifecycle.restart",
+        compute.check,
         (server, deployment) =>
           states.restarting(server.id, server.generation, toEnd + server.healthTimeoutSeconds).pipe(
             Effect.zipRight(Effect.sleep(untilHeard)),

@@ -1,12 +1,15 @@
 import { Machines } from "#src/machines/Machines.ts"
+import { periodRefusal } from "#src/plans/PlanLimitReached.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { type LogLevel } from "#src/servers/ServerLog.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { ServerStates } from "#src/servers/ServerStates.ts"
 import { diskFull, orDiskFull } from "#src/shared/disk-full.ts"
+import { type Statement } from "@effect/sql"
 import { Clock, Duration, Effect, FiberMap, Option } from "effect"
 import { type DeploymentRow } from "./Deployment.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { Drains } from "./Drains.ts"
 import { exitWords, killed } from "./exit-words.ts"
 import { countWake } from "./fleet-metrics.ts"
 import { FleetRepo } from "./FleetRepo.ts"
@@ -33,6 +36,7 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
     const repo = yield* SleepRepo
     const states = yield* ServerStates
     const launch = yield* Launch
+    const drains = yield* Drains
     const logs = yield* ServerLogs
     const locks = yield* ServerLocks
     const stopping = yield* Stopping
@@ -56,6 +60,24 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
       return { server, deployment }
     })
 
+    const putToSleep = (serverId: string, generation: number, condition: Statement.Fragment, why: string) =>
+      Effect.gen(function*() {
+        const slept = yield* states.fallAsleep(serverId, generation, condition)
+        if (Option.isSome(slept)) yield* log(serverId, "info", why)
+        return Option.isSome(slept)
+      }).pipe(locks.withLock(serverId))
+
+    /** Those of accounts whose machine time of the period is used up, used or not. */
+    const fallAsleepSpent = Effect.gen(function*() {
+      for (const { generation, plan, serverId, spent } of yield* repo.spent) {
+        if (spent === null || locks.isHeld(serverId)) continue
+        const { message } = periodRefusal("computeSecondsPerMonth", plan, spent.used, spent.resetsAt)
+        if (yield* putToSleep(serverId, generation, repo.isSpent, `${message}. Asleep until then`)) {
+          yield* drains.stop(serverId)
+        }
+      }
+    })
+
     /** Puts those to sleep that nobody used for their time. Their machines are stopped by `settle`. */
     const fallAsleep = Effect.gen(function*() {
       const idle = yield* Effect.timeout(repo.idle, "5 seconds")
@@ -64,12 +86,11 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
       if (!(yield* isSteady) || (yield* stopping.isOn)) return
       // One that is being started or stopped keeps the others waiting for no longer than it must: it has its next turn.
       const free = idle.filter(({ serverId }) => !locks.isHeld(serverId))
-      yield* Effect.forEach(free, ({ autoStopSeconds, generation, serverId }) =>
-        Effect.gen(function*() {
-          const slept = yield* states.fallAsleep(serverId, generation, repo.isIdle)
-          if (Option.isNone(slept)) return
-          yield* log(serverId, "info", `Idle for ${autoStopSeconds} seconds: asleep until the next request`)
-        }).pipe(locks.withLock(serverId)), { discard: true })
+      yield* Effect.forEach(free, ({ autoStopSeconds, generation, serverId }) => {
+        const why = `Idle for ${autoStopSeconds} seconds: asleep until the next request`
+        return putToSleep(serverId, generation, repo.isIdle, why)
+      }, { discard: true })
+      yield* fallAsleepSpent
     }).pipe(
       Effect.tapErrorCause(() => beginAgain),
       Effect.withSpan("Sleep.fallAsleep")
@@ -131,6 +152,7 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
       if (yield* stopping.isOn) return
       const asleep = yield* sleeping(serverId)
       if (asleep === undefined) return
+      if ((yield* repo.quiet(serverId)).spent) return
       const { deployment, server } = asleep
       // Getting it again takes longer than a request waits.
       if (yield* launch.lacksImage(deployment)) {
@@ -161,8 +183,8 @@ export class Sleep extends Effect.Service<Sleep>()("deployments/Sleep", {
     const settleNow = Effect.fn("Sleep.settle")(function*(serverId: string) {
       const asleep = yield* sleeping(serverId)
       if (asleep === undefined || !(yield* isSteady)) return
-      const { heard, used } = yield* repo.quiet(serverId)
-      if (used) return yield* wakeNow(serverId)
+      const { heard, spent, used } = yield* repo.quiet(serverId)
+      if (used && !spent) return yield* wakeNow(serverId)
       if (heard) yield* launch.stop(asleep.deployment.id)
     })
 

@@ -1,3 +1,4 @@
+import { ComputeTime } from "#src/usage/ComputeTime.ts"
 import { WorkflowEngine } from "@effect/workflow"
 import { Effect } from "effect"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -20,4 +21,11 @@ export const makeBegin = Effect.gen(function*() {
           )
         ))
     )
+})
+
+/** The same for a caller, whose account has machine time left. */
+export const makeBeginForCaller = Effect.gen(function*() {
+  const begin = yield* makeBegin
+  const compute = yield* ComputeTime
+  return (row: Parameters<typeof begin>[0]) => Effect.zipRight(compute.check, begin(row))
 })

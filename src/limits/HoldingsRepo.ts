@@ -1,6 +1,8 @@
-import { one } from "#src/shared/sql.ts"
+import { many, one } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+
+const ServerId = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
 
 const Holdings = Schema.Struct({
   /** Of each server. */
@@ -16,6 +18,11 @@ export type Holdings = typeof Holdings.Type
 /** What an account has of what its plan limits, images apart (ImageQuota); who owns those tables says in the same words what counts. */
 export class HoldingsRepo extends Effect.Service<HoldingsRepo>()("limits/HoldingsRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => ({
+    /** Ids of an account's servers on which something is deployed. */
+    deployed: many(ServerId)((accountId: string) =>
+      sql`SELECT s.id FROM servers s JOIN projects p ON p.id = s.project_id
+          WHERE p.account_id = ${accountId} AND s.active_deployment_id IS NOT NULL ORDER BY s.id`
+    ),
     of: one(Holdings)((accountId: string, at: Date) =>
       sql`WITH own AS (SELECT id FROM projects WHERE account_id = ${accountId})
           SELECT coalesce((SELECT jsonb_agg(s.region) FROM servers s JOIN own ON own.id = s.project_id), '[]') AS regions,

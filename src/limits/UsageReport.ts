@@ -32,6 +32,9 @@ export const LimitUse = Schema.Struct({
   }),
   used: Schema.Int,
   allowed: Schema.NullOr(Schema.Int).annotations({ description: "Null: no cap" }),
+  reached: Schema.NullOr(Schema.Literal(50, 80, 100)).annotations({
+    description: "The last of 50, 80 and 100 percent of what is allowed that is used; null: less, or no cap"
+  }),
   over: Schema.Boolean.annotations({
     description: "Whether it is more than the plan allows: it stays, nothing is added"
   })

@@ -5,6 +5,7 @@ import { type PlanLimits, plans, Region } from "#src/plans/Plan.ts"
 import { now } from "#src/shared/now.ts"
 import { UploadQuota } from "#src/uploads/UploadQuota.ts"
 import { dayKey, monthOf } from "#src/usage/month.ts"
+import { told } from "#src/usage/told.ts"
 import { Usage } from "#src/usage/Usage.ts"
 import { Effect } from "effect"
 import { type Holdings, HoldingsRepo } from "./HoldingsRepo.ts"
@@ -28,6 +29,9 @@ const sumOf = (days: ReadonlyArray<typeof none>) =>
     bandwidthBytes: sum.bandwidthBytes + bandwidthBytes
   }), none)
 
+const reachedOf = (used: number, allowed: number | null) =>
+  allowed === null || allowed === 0 ? null : told.findLast((percent) => used * 100 >= allowed * percent) ?? null
+
 /** Each limit with what is used of it; what is over stays, and only blocks what would be added. */
 const limitUses = (
   limits: PlanLimits,
@@ -49,7 +53,13 @@ const limitUses = (
     ["region", elsewhere, regions.length === Region.literals.length ? null : 0],
     ["autoStop", holdings.neverStopping, autoStopRequired ? 0 : null]
   ]
-  return uses.map(([limit, used, allowed]) => ({ limit, used, allowed, over: allowed !== null && used > allowed }))
+  return uses.map(([limit, used, allowed]) => ({
+    limit,
+    used,
+    allowed,
+    reached: reachedOf(used, allowed),
+    over: allowed !== null && used > allowed
+  }))
 }
 
 /** The accounts' stored usage, a few seconds behind the counters. */

@@ -11,6 +11,7 @@ import { RomanisedNames } from "#src/directory/RomanisedNames.ts"
 import { CapabilityDocs } from "#src/hub/CapabilityDocs.ts"
 import { Imports } from "#src/imports/Imports.ts"
 import { Jobs } from "#src/jobs/Jobs.ts"
+import { LimitNotices } from "#src/limits/LimitNotices.ts"
 import { OAuthClients } from "#src/oauth/Clients.ts"
 import { Tokens } from "#src/oauth/Tokens.ts"
 import { ServerUse } from "#src/routing/ServerUse.ts"
@@ -43,6 +44,7 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   const imports = yield* Imports
   const jobs = yield* Jobs
   const standing = yield* Standing
+  const notices = yield* LimitNotices
   const items = yield* ItemMatches
   const romanised = yield* RomanisedNames
   const system = yield* SystemComposites
@@ -79,5 +81,6 @@ export const MaintenanceLive = Layer.scopedDiscard(Effect.gen(function*() {
   yield* jobs.once("Raising verification levels", "30 seconds", standing.raiseLevels)
   yield* jobs.once("Purging expired composites", "1 day", patient(composites.purge), later)
   yield* jobs.once("Ordering composites", "30 seconds", catalog.renew)
+  yield* jobs.once("Telling owners of their limits", "20 seconds", notices.tell)
   yield* jobs.once("Dropping expired records", "10 minutes", sweep, later)
 }))

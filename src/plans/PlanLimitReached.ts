@@ -118,15 +118,44 @@ export const autoStopRefusal = (plan: PlanName, seconds: number | null | undefin
     ({ autoStopRequired }) => !autoStopRequired
   )
 
-/** What a refusal by the month's limit says (429 at the gateway); the next month begins at `resetsAt`. */
-export const monthRefusal = (plan: PlanName, used: number, resetsAt: Date) => {
-  const allowed = plans[plan].requestsPerMonth
-  const nextPlan = nextPlanWith(plan, ({ requestsPerMonth }) => requestsPerMonth === null || used < requestsPerMonth) ??
-    null
+/** The limits of a period, and what each is of. */
+const periodWords = {
+  requestsPerMonth: "requests a month",
+  computeSecondsPerMonth: "seconds of running machines a month"
+} as const
+export type PeriodLimit = keyof typeof periodWords
+
+/** What a refusal by a limit of the period says (429); the next one begins at `resetsAt`. */
+export const periodRefusal = (limit: PeriodLimit, plan: PlanName, used: number, resetsAt: Date) => {
+  const allowed = plans[plan][limit]
+  const nextPlan = nextPlanWith(plan, ({ [limit]: more }) => more === null || used < more) ?? null
   const reset = resetsAt.toISOString()
   const ways = [`wait until ${reset}`, ...changeTo(nextPlan)].join(", or ")
   return {
-    message: `The ${plan} plan allows ${shownNumber(allowed ?? 0)} requests a month, and they are used up: ${ways}`,
-    details: { limit: "requestsPerMonth", used, allowed, plan, ...priced(nextPlan), resetsAt: reset }
+    message: `The ${plan} plan allows ${shownNumber(allowed ?? 0)} ${
+      periodWords[limit]
+    }, and they are used up: ${ways}`,
+    retryAfter: Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000)),
+    details: { limit, used, allowed, plan, ...priced(nextPlan), resetsAt: reset }
   } as const
+}
+
+/** The period's machine time is used up: nothing starts until `resetsAt` (429 `PLAN_LIMIT_REACHED`). */
+export class ComputeUsedUp extends Schema.TaggedError<ComputeUsedUp>()("ComputeUsedUp", {
+  plan: PlanName,
+  used: Schema.Int,
+  resetsAt: Schema.DateFromSelf
+}, failsWith(429, "PLAN_LIMIT_REACHED")) {
+  get #refusal() {
+    return periodRefusal("computeSecondsPerMonth", this.plan, this.used, this.resetsAt)
+  }
+  override get message() {
+    return this.#refusal.message
+  }
+  get details() {
+    return this.#refusal.details
+  }
+  get retryAfter() {
+    return this.#refusal.retryAfter
+  }
 }

@@ -17,7 +17,8 @@ export const PlanView = Schema.Struct({
       description: "To all of the account's servers together. A refusal's limit `requestsPerMonth`"
     }),
     computeSecondsPerMonth: Cap.annotations({
-      description: "Seconds that its machines run, added up; nothing is refused"
+      description:
+        "Seconds that its machines run, added up; at the end they sleep. A refusal's limit `computeSecondsPerMonth`"
     }),
     maxServers: Cap.annotations({ description: "A refusal's limit `servers`" }),
     maxProjects: Cap.annotations({ description: "A refusal's limit `projects`" }),

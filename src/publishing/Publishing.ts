@@ -11,6 +11,7 @@ import { IdempotentRun } from "#src/shared/Idempotency.ts"
 import { outageIn } from "#src/shared/outage.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { transactionally } from "#src/shared/sql.ts"
+import { ComputeTime } from "#src/usage/ComputeTime.ts"
 import { SqlClient } from "@effect/sql"
 import { type Cause, Effect, Fiber, Option, Schema, Struct } from "effect"
 import { RolledBack } from "./dry-run.ts"
@@ -45,6 +46,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
     const deployments = yield* Deployments
     const disk = yield* Disk
     const listings = yield* Listings
+    const compute = yield* ComputeTime
     const readyImage = yield* ReadyImage
     const repo = yield* PublicationsRepo
     const servers = yield* Servers
@@ -113,6 +115,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
 
     const begin = Effect.fn("Publishing.begin")(function*(input: Publish, report: Report) {
       yield* disk.check
+      yield* compute.check
       yield* report({ step: 0, total, message: "Finding the ready server's image" })
       const imageUri = yield* readyImage.reference
       yield* report({ step: 1, total, message: `Importing ${input.filename}` })

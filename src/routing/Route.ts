@@ -2,6 +2,7 @@ import { type MachineAddress } from "#src/machines/Machines.ts"
 import { PlanName } from "#src/plans/Plan.ts"
 import { ByoaConfig } from "#src/servers/ByoaConfig.ts"
 import { type Form } from "#src/servers/locate.ts"
+import { ComputeSpent } from "#src/usage/compute-spent.ts"
 import { Schema } from "effect"
 
 /** A deployment's machine: the version of the server that it runs, and how often it was started, from 1. */
@@ -23,6 +24,8 @@ export const RouteRow = Schema.Struct({
   /** Whether requests wait for it: it is stopped for idleness, and the next one wakes it, or it is being restarted. */
   asleep: Schema.Boolean,
   autoStopSeconds: Schema.NullOr(Schema.Int),
+  /** Null while its account's plan allows more machine time. */
+  computeSpent: ComputeSpent,
   /** What each caller who is not the owner may use of it (docs/decisions/guests.md). */
   guestRequestsPerMinute: Schema.NullOr(Schema.Int),
   guestMonthPercent: Schema.Int,

@@ -1,4 +1,5 @@
 import { maybe } from "#src/shared/sql.ts"
+import { computeSpent } from "#src/usage/compute-spent.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { RouteRow } from "./Route.ts"
@@ -11,6 +12,7 @@ export class RoutesRepo extends Effect.Service<RoutesRepo>()("gateway/RoutesRepo
         sql`SELECT s.id AS server_id, s.slug, p.account_id, u.plan, s.auth_mode, s.byoa_config, s.status,
               (s.asleep_at IS NOT NULL OR coalesce(s.restarting_until > clock_timestamp(), false)) AS asleep,
               s.auto_stop_seconds, s.guest_requests_per_minute, s.guest_month_percent, s.wake_problem,
+              ${computeSpent(sql, sql`p.account_id`)} AS compute_spent,
               greatest(0, coalesce(extract(epoch FROM s.wake_retry_at - clock_timestamp()), 0))::float8 AS wake_retry_seconds,
               s.active_deployment_id, d.port, s.replay_token,
               CASE WHEN d.id IS NULL THEN NULL

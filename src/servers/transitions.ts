@@ -31,7 +31,11 @@ export const rules = {
   startFailed: { what: "It was started, and did not become healthy", from: any, to: "error" },
   stopped: { what: "It was stopped", from: any, to: "stopped" },
   // Idleness (docs/decisions/sleeping-servers.md). Those from `stopped` apply only to a server that sleeps.
-  fellAsleep: { what: "Nobody used it for autoStopSeconds", from: ["running"], to: "stopped" },
+  fellAsleep: {
+    what: "Nobody used it for autoStopSeconds, or its account's machine time is used up",
+    from: ["running", "error"],
+    to: "stopped"
+  },
   woke: { what: "A request woke it, and it is healthy", from: ["stopped"], to: "running" },
   wokeWithoutImage: { what: "A request wakes it, and its image is not here", from: ["stopped"], to: "provisioning" },
   wakeGivenUp: { what: "It could not be woken too often in a row", from: ["stopped"], to: "error" },

@@ -33,7 +33,7 @@ export const failureCodes = {
   417: ["EXPECTATION_FAILED"],
   421: ["MISDIRECTED_REQUEST"],
   422: ["VALIDATION_ERROR", "PREVIEW_EXPIRED", "UNSUPPORTED_FORMAT"],
-  429: ["RATE_LIMITED", "LIMIT_EXCEEDED", "QUOTA_EXCEEDED"],
+  429: ["RATE_LIMITED", "LIMIT_EXCEEDED", "PLAN_LIMIT_REACHED", "QUOTA_EXCEEDED"],
   500: ["INTERNAL_ERROR"],
   501: ["NOT_IMPLEMENTED"],
   /** An error of a composite's member has a code of its own (src/composites/member-code.ts). */

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { ComputeTime } from "./ComputeTime.ts"
 import { GuestRequests } from "./GuestRequests.ts"
 import { GuestRequestsRepo } from "./GuestRequestsRepo.ts"
 import { MachineMetering } from "./MachineMetering.ts"
@@ -19,5 +20,8 @@ export const RequestMeteringLive = Layer.provide(
 
 export const UsageLive = Layer.merge(
   RequestMeteringLive,
-  Layer.provide(Layer.merge(MachineMetering.Default, Usage.Default), [UsageRepo.Default, MachineMeteringRepo.Default])
+  Layer.provide(
+    Layer.mergeAll(MachineMetering.Default, Usage.Default, Layer.provide(ComputeTime.Default, Usage.Default)),
+    [UsageRepo.Default, MachineMeteringRepo.Default]
+  )
 )

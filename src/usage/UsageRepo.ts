@@ -1,6 +1,8 @@
+import { PlanName, plans } from "#src/plans/Plan.ts"
 import { many, one, transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { told } from "./told.ts"
 
 /** An increment for an account's rows of a day and its current period. */
 export interface UsageDelta {
@@ -46,6 +48,16 @@ const Usage = Schema.Struct({
 const UsageOfDay = Schema.Struct({ day: Schema.String, ...Usage.fields })
 
 const Period = Schema.Struct({ startsAt: Schema.DateFromSelf, resetsAt: Schema.DateFromSelf, ...Usage.fields })
+
+/** What an account's owner is to be told: percent of the two limits of the period, 0 for nothing new. */
+const Reached = Schema.Struct({ accountId: Schema.String, plan: PlanName, requests: Schema.Int, compute: Schema.Int })
+const caps = JSON.stringify(
+  PlanName.literals.map((plan) => ({
+    plan,
+    requests: plans[plan].requestsPerMonth,
+    seconds: plans[plan].computeSecondsPerMonth
+  }))
+)
 
 /**
  * The tables of usage, by account and period and by UTC day. A period is the subscription's, else the UTC calendar month
@@ -95,6 +107,28 @@ export class UsageRepo extends Effect.Service<UsageRepo>()("usage/UsageRepo", {
             LEFT JOIN usage c ON c.account_id = u.id AND c.period = usage_period(u.period_start, ${day}::date)
             WHERE u.id = ${accountId}`
       ),
+      /** Remembers which percent of the limits are reached, and returns those that were not before: each once. */
+      reached: many(Reached)(() =>
+        sql`WITH now_reached AS (
+            SELECT c.account_id, c.period, u.plan, c.requests_told, c.compute_told, requests.percent AS requests,
+              compute.percent AS compute
+            FROM usage c JOIN users u ON u.id = c.account_id
+              JOIN json_to_recordset(${caps}::json) AS cap(plan text, requests bigint, seconds bigint)
+                ON cap.plan = u.plan,
+              LATERAL (SELECT coalesce(max(t), 0) AS percent FROM unnest(${[...told]}::int[]) t
+                WHERE c.request_count * 100 >= cap.requests * t) requests,
+              LATERAL (SELECT coalesce(max(t), 0) AS percent FROM unnest(${[...told]}::int[]) t
+                WHERE c.compute_milliseconds * 100 >= cap.seconds * 1000 * t) compute
+            WHERE c.period = usage_period(u.period_start, (now() AT TIME ZONE 'UTC')::date)
+              AND (c.requests_told, c.compute_told) IS DISTINCT FROM (requests.percent, compute.percent)
+            ORDER BY c.account_id FOR UPDATE OF c
+          )
+          UPDATE usage c SET requests_told = r.requests, compute_told = r.compute FROM now_reached r
+            WHERE c.account_id = r.account_id AND c.period = r.period
+            RETURNING c.account_id, r.plan,
+              CASE WHEN r.requests > r.requests_told THEN r.requests ELSE 0 END AS requests,
+              CASE WHEN r.compute > r.compute_told THEN r.compute ELSE 0 END AS compute`
+      )(),
       /** An account's days that have any usage, from one day to another, the oldest first. */
       daysOf: many(UsageOfDay)((accountId: string, first: string, last: string) =>
         sql`SELECT day::text, request_count::text, (compute_milliseconds / 1000)::text AS compute_seconds,

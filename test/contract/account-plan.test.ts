@@ -21,6 +21,6 @@ describe("the account's plan", () => {
         limits: (await account.get<{ data: { limits: ReadonlyArray<object> } }>("/v1/billing/usage")).body.data.limits
       }
     }])
-    expect(body.data.limits).toContainEqual({ limit: "servers", used: 1, allowed: 10, over: false })
+    expect(body.data.limits).toContainEqual({ limit: "servers", used: 1, allowed: 10, reached: null, over: false })
   })
 })

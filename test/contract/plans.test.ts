@@ -263,17 +263,17 @@ describe("plans", () => {
         resetsAt: "2026-03-01T00:00:00.000Z",
         usage: { requestCount: 150_000, computeSeconds: 7200, bandwidthBytes: 3 },
         limits: [
-          { limit: "requestsPerMonth", used: 150_000, allowed: 100_000, over: true },
-          { limit: "computeSecondsPerMonth", used: 7200, allowed: 1_000_000, over: false },
-          { limit: "servers", used: 1, allowed: 10, over: false },
-          { limit: "projects", used: 1, allowed: 100, over: false },
-          { limit: "businesses", used: 0, allowed: 100, over: false },
-          { limit: "previewBytes", used: 0, allowed: 200e6, over: false },
-          { limit: "documentBytes", used: 0, allowed: 200e6, over: false },
-          { limit: "imageBytes", used: 0, allowed: 20e9, over: false },
-          { limit: "uploadBytes", used: 0, allowed: 20e9, over: false },
-          { limit: "region", used: 0, allowed: null, over: false },
-          { limit: "autoStop", used: 0, allowed: null, over: false }
+          { limit: "requestsPerMonth", used: 150_000, allowed: 100_000, reached: 100, over: true },
+          { limit: "computeSecondsPerMonth", used: 7200, allowed: 1_000_000, reached: null, over: false },
+          { limit: "servers", used: 1, allowed: 10, reached: null, over: false },
+          { limit: "projects", used: 1, allowed: 100, reached: null, over: false },
+          { limit: "businesses", used: 0, allowed: 100, reached: null, over: false },
+          { limit: "previewBytes", used: 0, allowed: 200e6, reached: null, over: false },
+          { limit: "documentBytes", used: 0, allowed: 200e6, reached: null, over: false },
+          { limit: "imageBytes", used: 0, allowed: 20e9, reached: null, over: false },
+          { limit: "uploadBytes", used: 0, allowed: 20e9, reached: null, over: false },
+          { limit: "region", used: 0, allowed: null, reached: null, over: false },
+          { limit: "autoStop", used: 0, allowed: null, reached: null, over: false }
         ],
         days: expect.any(Array)
       }])
@@ -329,11 +329,13 @@ describe("plans", () => {
       return body.data.limits.filter((limit) => limit.over)
     }
     expect(await over()).toEqual([
-      { limit: "servers", used: 3, allowed: 2, over: true },
-      { limit: "region", used: 2, allowed: 0, over: true },
-      { limit: "autoStop", used: 1, allowed: 0, over: true }
+      { limit: "servers", used: 3, allowed: 2, reached: 100, over: true },
+      { limit: "region", used: 2, allowed: 0, reached: null, over: true },
+      { limit: "autoStop", used: 1, allowed: 0, reached: null, over: true }
     ])
-    expect((await account.get<{ data: ReadonlyArray<object> }>("/v1/servers")).body.data.toReversed()).toEqual(made)
+    expect((await account.get<{ data: ReadonlyArray<object> }>("/v1/servers")).body.data.toReversed()).toEqual(
+      made.map((one) => ({ ...one, deploymentsKept: 3 }))
+    )
     // They can still be changed, and what is changed need not be what is over.
     const changed = await account.patch<{ data: object }>(`/v1/servers/${made[0]?.id}`, { name: "Renamed" })
     expect([changed.status, changed.body.data]).toMatchObject([200, { region: "syd", autoStopSeconds: null }])
@@ -358,6 +360,6 @@ describe("plans", () => {
     for (const { id } of made.slice(1)) expect((await account.delete(`/v1/servers/${id}`)).status).toBe(204)
     expect((await account.post(path, { name: "Second" })).status).toBe(201)
     expect((await account.patch(`/v1/servers/${made[0]?.id}`, { autoStopSeconds: 60 })).status).toBe(200)
-    expect(await over()).toEqual([{ limit: "region", used: 1, allowed: 0, over: true }])
+    expect(await over()).toEqual([{ limit: "region", used: 1, allowed: 0, reached: null, over: true }])
   })
 })

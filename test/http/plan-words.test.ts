@@ -64,6 +64,7 @@ describe("the notes above an account's usage", () => {
     limit,
     used,
     allowed,
+    reached: null,
     over: allowed !== null && used > allowed
   })
   const notesOf = (
@@ -87,8 +88,6 @@ describe("the notes above an account's usage", () => {
   it("are none where nothing is used up, over, or late", () => {
     expect(notesOf({ limits: [use("requestsPerMonth", 9_999, 10_000), use("servers", 2, 2)] })).toEqual([])
     expect(notesOf({ plan: "enterprise", limits: [use("requestsPerMonth", 1e9, null)] })).toEqual([])
-    // Nothing is refused for it.
-    expect(notesOf({ limits: [use("computeSecondsPerMonth", 100_001, 100_000)] })).toEqual([])
   })
 
   it("say what is used up, until when, and which plan allows more", () => {
@@ -102,6 +101,9 @@ describe("the notes above an account's usage", () => {
     expect(note).toContain("The developer plan (29 USD a month) allows more at once.")
     const [far = ""] = notesOf({ limits: [use("requestsPerMonth", 100_000, 10_000)] })
     expect(far).toContain("The pro plan (99 USD a month) allows more at once.")
+    const [compute = ""] = notesOf({ limits: [use("computeSecondsPerMonth", 100_001, 100_000)] })
+    expect(compute).toContain("The compute seconds of the period are used up")
+    expect(compute).toContain("your servers sleep")
     const [past = ""] = notesOf({ month: "2027-01", resetsAt: new Date("2027-02-01T00:00:00Z"), limits })
     expect(past).toContain("Until the current period ends")
   })

@@ -1,5 +1,5 @@
 import { nextPlanWith, PlanName, plans, Quota, Region } from "#src/plans/Plan.ts"
-import { autoStopRefusal, monthRefusal, quotaRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
+import { autoStopRefusal, quotaRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
 import { planList } from "#src/plans/PlanList.ts"
 import { FastCheck } from "effect"
 import { readFileSync } from "node:fs"
@@ -35,7 +35,7 @@ describe("docs/billing.md", () => {
       expect(Object.keys((inside === undefined ? plan : plan?.limits) ?? {}), limit).toContain(entry)
       return limit
     })
-    expect(rows).toEqual([...Quota.literals, "region", "autoStop", monthRefusal("free", 1, new Date()).details.limit])
+    expect(rows).toEqual([...Quota.literals, "region", "autoStop", "requestsPerMonth", "computeSecondsPerMonth"])
   })
 })
 

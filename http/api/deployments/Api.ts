@@ -16,6 +16,7 @@ import {
   VersionNotKept
 } from "#src/deployments/Deployment.ts"
 import { TestToken, TokensIssuedElsewhere } from "#src/oauth/TestTokens.ts"
+import { ComputeUsedUp } from "#src/plans/PlanLimitReached.ts"
 import { Vulnerabilities, VulnerabilitiesQuery } from "#src/scanning/Finding.ts"
 import { Server, ServerNotFound } from "#src/servers/Server.ts"
 import { LowDisk, NoRoom } from "#src/shared/Disk.ts"
@@ -38,6 +39,7 @@ const lifecycle = <Name extends "start" | "stop" | "restart">(name: Name, summar
     .addError(NotDeployed)
     .addError(DeploymentInProgress)
     .addError(NoRoom)
+    .addError(ComputeUsedUp)
     .middleware(NoBody)
     .annotate(OpenApi.Summary, summary)
 
@@ -52,6 +54,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addError(DeploymentNotFound)
       .addError(DeploymentInProgress)
       .addError(LowDisk)
+      .addError(ComputeUsedUp)
       .addError(Invalid)
       .annotate(
         OpenApi.Summary,
@@ -69,6 +72,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .addError(DeploymentNotFound)
       .addError(VersionNotFound)
       .addError(VersionNotKept)
+      .addError(ComputeUsedUp)
       .addError(DeploymentInProgress)
       .annotate(OpenApi.Summary, "Deploy the stored image of an earlier version, as a new deployment")
       .annotate(OpenApi.Description, waits)

@@ -29,10 +29,11 @@ const period = {
   currentPeriodEnd: "2026-07-01T00:00:00.000Z"
 }
 const usage = { requestCount: 1204, computeSeconds: 8400, bandwidthBytes: 5_311_200 }
-const limits = [{ limit: "requestsPerMonth", used: 1204, allowed: 100_000, over: false }, {
+const limits = [{ limit: "requestsPerMonth", used: 1204, allowed: 100_000, reached: null, over: false }, {
   limit: "servers",
   used: 1,
   allowed: 10,
+  reached: null,
   over: false
 }]
 

@@ -5,7 +5,7 @@ import { BusinessNotFound } from "#src/businesses/Business.ts"
 import { CatalogFull } from "#src/businesses/Catalog.ts"
 import { FileTooLarge, TooManyImports, TooManyPreviews, UnsupportedFormat } from "#src/imports/Import.ts"
 import { ColumnsNotMapped } from "#src/imports/Mappings.ts"
-import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
+import { ComputeUsedUp, PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
 import { DryRun, Publication, PublicationCutOff, PublicationGoesOn, Publish } from "#src/publishing/Publication.ts"
 import { NoReadyImage } from "#src/ready-image/ReadyImage.ts"
@@ -24,6 +24,7 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
       .addError(CatalogFull)
       .addError(TooManyPreviews)
       .addError(PlanLimitReached)
+      .addError(ComputeUsedUp)
       .addError(NoReadyImage)
       .addError(LowDisk)
       .addError(Invalid)

@@ -39,6 +39,7 @@ export const routeTo = (socketPath: string, resource: string): Route => ({
   status: "running",
   asleep: false,
   autoStopSeconds: 300,
+  computeSpent: null,
   guestRequestsPerMinute: 60,
   guestMonthPercent: 10,
   wakeProblem: null,
@@ -89,7 +90,8 @@ const usage = Layer.succeed(
     take: ({ block }) =>
       Effect.succeed({ granted: block, counted: false, used: 0, elsewhere: 0, resetsAt: new Date() }),
     ofPeriod: () => Effect.die("not asked here"),
-    daysOf: () => Effect.die("not asked here")
+    daysOf: () => Effect.die("not asked here"),
+    reached: Effect.die("not asked here")
   })
 )
 const usageIn = (url: string) => Layer.orDie(Layer.provide(UsageRepo.Default, clientLayer(Redacted.make(url), 3)))
