@@ -234,7 +234,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       reads
     )
 
-    const changes = { deploy, rollback, cancel }
-    return { ...changes, get, settled, progress, follow, awaitEnd, waitFor, list, vulnerabilities } as const
+    const writing = { deploy, rollback, cancel }
+    return { ...writing, get, settled, progress, follow, awaitEnd, waitFor, list, vulnerabilities } as const
   })
 }) {}
