@@ -50,21 +50,29 @@ export const priceColumn = ({ cells, name }: Column, isInCents?: boolean): Price
       return Either.getOrElse(price, () => null)
     })
   }
-  let known: ReadonlyArray<number | null> | undefined
-  const prices = () => known ??= read()
+  const look = () => {
+    const prices = read()
+    return {
+      prices,
+      content: cells === undefined ? "unknown" as const : contentOf(trimmed, prices),
+      filled: prices.filter((price) => price !== null).length
+    }
+  }
+  let known: ReturnType<typeof look> | undefined
+  const seen = () => known ??= look()
   return {
     name,
     ...(cells === undefined ? {} : { cells: trimmed }),
     plain,
     inCents,
     get prices() {
-      return prices()
+      return seen().prices
     },
     get content() {
-      return cells === undefined ? "unknown" : contentOf(trimmed, prices())
+      return seen().content
     },
     get filled() {
-      return prices().filter((price) => price !== null).length
+      return seen().filled
     }
   }
 }
@@ -106,6 +114,9 @@ export interface PriceChoice {
   readonly undecided: ReadonlyArray<PriceColumn>
 }
 
+/** Of more candidates nobody is asked: a file of so many prices needs rows of its own for them. */
+const mostUndecided = 10
+
 /**
  * Chooses the price among columns. One with content wins; of columns that fit alike, or of which the best fit has less
  * than half of the prices, none wins when they differ.
@@ -128,7 +139,9 @@ export const choosePrice = (columns: ReadonlyArray<PriceColumn>, preset: Readonl
       ? [column]
       : []
   )
-  return rivals.length > 0 ? { undecided: [best.column, ...rivals] } : { column: best.column, undecided: [] }
+  return rivals.length > 0
+    ? { undecided: [best.column, ...rivals].slice(0, mostUndecided) }
+    : { column: best.column, undecided: [] }
 }
 
 const cellOf = ({ cells = [] }: Column, at: number) => {

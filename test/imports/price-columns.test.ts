@@ -94,6 +94,12 @@ describe("of two prices", () => {
     }
   })
 
+  it("more than ten are not put to the owner", () => {
+    const columns = Array.from({ length: 30 }, (_, at) => `Price ${at}`)
+    const content = `name,${columns.join(",")}\nSoup,${columns.map((_, at) => at + 2).join(",")}\n`
+    expect(read(content).suggestion.undecided).toEqual(columns.slice(0, 10))
+  })
+
   it("that are the same one is suggested: the fuller", () => {
     expect(suggested("name,Price [A],Price [B]\nSoup,,9.00\nTea,3.00,3.00\n")).toEqual({ "Price [B]": "price" })
   })
