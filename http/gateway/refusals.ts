@@ -54,7 +54,9 @@ export const notRunning = ({ activeDeploymentId, status }: Pick<Route, "activeDe
     : status === "provisioning"
     ? "The server is being brought back; try again shortly"
     : "The server is not running; try again shortly"
-  return failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5" })
+  // Where only its owner can help, trying again does not.
+  const mayHelp = activeDeploymentId !== null && status !== "stopped"
+  return failure(503, "SERVICE_UNAVAILABLE", message, mayHelp ? { "Retry-After": "5" } : {})
 }
 
 export const bodyStopped: Answer = {

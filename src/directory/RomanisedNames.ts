@@ -15,8 +15,7 @@ export class RomanisedNames extends Effect.Service<RomanisedNames>()("directory/
       threads: 1
     })
     const waiting = many(Schema.Struct({ id: Schema.String, name: Schema.String }))(() =>
-      sql`SELECT id, name FROM listings WHERE name <> romanised_of AND has_other_letters(name)
-        ORDER BY id LIMIT ${batch}`
+      sql`SELECT listing_id AS id, name FROM romanised_names WHERE romanised IS NULL ORDER BY listing_id LIMIT ${batch}`
     )
 
     const foldSome = Effect.gen(function*() {
