@@ -136,14 +136,14 @@ export const deploymentTools = Effect.gen(function*() {
       title: "List vulnerabilities",
       description:
         "Lists the vulnerabilities found in a deployment's image, the most severe first, with the versions that fix " +
-        "them: rebuild the image with those and deploy it. scanned is false where no scanner looked at the image: then " +
+        "them: rebuild the image with those and deploy it. meta.scanned is false where no scanner looked at the image: then " +
         "nothing is known of it.",
       effect: "read",
       needs: ["deployments:read"],
       params: Input({ ...serverId, deploymentId: Schema.String, ...vulnerabilitiesArguments }),
       success: Vulnerabilities,
       text: (found) =>
-        found.scanned ? resultText(found) : "Not scanned: nothing is known of its vulnerabilities. get_logs tells why",
+        found.meta.scanned ? resultText(found) : "Not scanned: nothing is known of its vulnerabilities. get_logs tells why",
       run: ({ deploymentId, serverId, ...request }) => deployments.vulnerabilities(serverId, deploymentId, request)
     }),
     tool({

@@ -107,20 +107,22 @@ export class OtherProcessor extends Schema.TaggedError<OtherProcessor>()("OtherP
   }
 }
 
-/** The payment processor can't be reached, or is not set up (503). Nothing is charged twice by trying again. */
+/**
+ * The payment processor can't be reached, or is not set up (503). Nothing is charged twice by trying again, which helps in
+ * `retryAfter` seconds, if at all.
+ */
 export class PaymentsUnavailable extends Schema.TaggedError<PaymentsUnavailable>()("PaymentsUnavailable", {
-  reason: Schema.String
+  reason: Schema.String,
+  retryAfter: Schema.optionalWith(Schema.NullOr(Schema.Int), { default: () => 30 })
 }, failsWith(503)) {
   override get message() {
     return this.reason
   }
-  get retryAfter() {
-    return 30
-  }
 }
 
 export const notSetUp = new PaymentsUnavailable({
-  reason: "This installation takes no payments: its operator has to set STRIPE_SECRET_KEY"
+  reason: "This installation takes no payments: its operator has to set STRIPE_SECRET_KEY",
+  retryAfter: null
 })
 
 /** A message to the webhook that the processor did not sign (400). */

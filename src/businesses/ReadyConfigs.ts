@@ -1,3 +1,4 @@
+import { isBlank } from "#src/format/blank.ts"
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, mayDo, withPolicy } from "#src/accounts/Policy.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
@@ -35,7 +36,7 @@ export class ReadyConfigs extends Effect.Service<ReadyConfigs>()("businesses/Rea
     })
 
     const get = Effect.fn("ReadyConfigs.get")(function*(businessId: string) {
-      if (businessId === "" || businessId.length > longestId) {
+      if (isBlank(businessId) || businessId.length > longestId) {
         return yield* new BadRequest({ reason: `A business id has 1 to ${longestId} characters` })
       }
       const { id } = yield* businesses.visible(businessId)

@@ -1,4 +1,4 @@
-import { PageArguments, PageOf, PageQuery } from "#src/shared/paging.ts"
+import { Meta, PageArguments, PageQuery } from "#src/shared/paging.ts"
 import { optional, Query } from "#src/shared/text.ts"
 import { Schema } from "effect"
 
@@ -24,9 +24,12 @@ export type Finding = typeof Finding.Type
 
 /** A page of what was found in an image. */
 export const Vulnerabilities = Schema.Struct({
-  ...PageOf(Finding).fields,
-  scanned: Schema.Boolean.annotations({
-    description: "Whether a scanner looked at the image; where none did, an empty list says nothing"
+  data: Schema.Array(Finding),
+  meta: Schema.Struct({
+    ...Meta.fields,
+    scanned: Schema.Boolean.annotations({
+      description: "Whether a scanner looked at the image; where none did, an empty list says nothing"
+    })
   })
 }).annotations({ title: "Vulnerabilities" })
 

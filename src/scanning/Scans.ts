@@ -98,7 +98,7 @@ export class Scans extends Effect.Service<Scans>()("scanning/Scans", {
           keyOf: ({ position }) => String(position),
           total: () => scanId === null ? Effect.succeed(0) : repo.total(scanId, severity)
         })
-        return { ...page, data: page.data.map(withoutPosition), scanned: scanId !== null }
+        return { data: page.data.map(withoutPosition), meta: { ...page.meta, scanned: scanId !== null } }
       }),
 
       /** Deletes scans that nobody needs any longer. */

@@ -132,7 +132,9 @@ export const describe = (error: unknown): Failure | undefined => {
   const details = Predicate.hasProperty(error, "details") && Predicate.isRecord(error.details)
     ? error.details
     : undefined
-  const retryAfter = Predicate.hasProperty(error, "retryAfter") ? Number(error.retryAfter) : undefined
+  const retryAfter = Predicate.hasProperty(error, "retryAfter") && error.retryAfter !== null
+    ? Number(error.retryAfter)
+    : undefined
   const ownCode = Predicate.hasProperty(error, "failureCode") ? String(error.failureCode) : undefined
   return {
     status,

@@ -148,7 +148,7 @@ describe("GET …/config", () => {
   )
 
   row("business config: 400 bad_request, id missing or longer than 26 characters", async () => {
-    for (const wrong of ["", "x".repeat(27)]) {
+    for (const wrong of ["", "%20", "x".repeat(27)]) {
       expect(await owner.get(path(wrong))).toMatchObject(refused(400, "bad_request"))
     }
   })

@@ -39,8 +39,7 @@ row(
     })
     expect([answer.status, answer.body]).toEqual([200, {
       data: [found(0, "critical"), found(1, "low")],
-      meta: { cursor: null, hasMore: false, total: 2 },
-      scanned: true
+      meta: { cursor: null, hasMore: false, total: 2, scanned: true }
     }])
     const { body } = await owner.get<{ data: { trivyScanResult: unknown } }>(deployment)
     expect(body.data.trivyScanResult).toEqual({ critical: 1, high: 0, medium: 0 })

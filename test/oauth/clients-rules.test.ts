@@ -181,16 +181,16 @@ describe("a registration request [row 11]", () => {
     }
   })
 
-  it("keeps the grants that we have, and each redirect and scope once", () => {
+  it("keeps the grants and scopes that we have, and each redirect and scope once", () => {
     expect(registered({
       redirect_uris: ["https://a.example/", "https://a.example/"],
       grant_types: ["refresh_token", "authorization_code", "password"],
-      scope: "b  a b"
+      scope: "mcp:write  mcp:tools mcp:read mcp:write"
     })).toEqual(Either.right({
       clientName: "Unnamed client",
       redirectUris: ["https://a.example/"],
       grantTypes: ["authorization_code", "refresh_token"],
-      scope: "b a"
+      scope: "mcp:write mcp:read"
     }))
   })
 

@@ -117,7 +117,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       .annotate(OpenApi.Summary, "List the vulnerabilities found in a deployment's image, the most severe first")
       .annotate(
         OpenApi.Description,
-        "Each id once for a package and version. `scanned` is false where no scanner looked at the image: then " +
+        "Each id once for a package and version. `meta.scanned` is false where no scanner looked at the image: then " +
           "nothing is known of it. A rollback has those of the version that it deploys again."
       )
   )

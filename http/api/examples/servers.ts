@@ -128,7 +128,7 @@ export const serverExamples: Examples = {
   },
   "deployments.vulnerabilities": {
     answer: {
-      ...page({
+      data: [{
         id: "CVE-2026-10001",
         aliases: ["GHSA-aaaa-bbbb-cccc"],
         package: "openssl",
@@ -137,8 +137,8 @@ export const serverExamples: Examples = {
         severity: "high",
         title: "A crafted certificate ends the process",
         url: "https://cve.example.com/CVE-2026-10001"
-      }),
-      scanned: true
+      }],
+      meta: { cursor: null, hasMore: false, total: 1, scanned: true }
     }
   },
   "deployments.start": { answer: { data: server } },

@@ -1,3 +1,5 @@
+import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
+import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
 import { isBlank } from "#src/format/blank.ts"
 import { Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
@@ -55,8 +57,10 @@ export const commonFields = {
   scope: Schema.optionalWith(ScopeText, { nullable: true, default: () => "" })
 }
 
-/** `a  b a` → `a b`; undefined when there is none. */
+const known: ReadonlySet<string> = new Set([...mcpScopes, ...platformScopes, offlineAccess])
+
+/** The scopes that we know, each once; null when there is none (RFC 7591 §2 lets a server leave others out). */
 export const tidyScope = (scope: string) => {
-  const names = [...new Set(scope.split(" ").filter((name) => name !== ""))]
+  const names = [...new Set(scope.split(" ").filter((name) => known.has(name)))]
   return names.length === 0 ? null : names.join(" ")
 }

@@ -21,10 +21,11 @@ export const requestedScopes = (
   const accepted = offered.filter((name) => names.includes(name))
   const offline = names.includes(offlineAccess) ? [offlineAccess] : []
   if (accepted.length > 0) return Either.right([...accepted, ...offline])
-  // A request for `offline_access` alone does not say which access.
-  return names.length === offline.length
-    ? Either.right([...fallback, ...offline])
-    : Either.left("none of the scopes is one of this resource")
+  return Either.left(
+    names.length === offline.length
+      ? `${offlineAccess} alone does not say which access: name the scopes as well, such as ${offered[0]}`
+      : "none of the scopes is one of this resource"
+  )
 }
 
 /**
