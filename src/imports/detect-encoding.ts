@@ -43,9 +43,35 @@ const mixed = /[a-z](?!\p{Script=Latin})\p{L}|(?!\p{Script=Latin})\p{L}(?=[a-z])
 const notLatin = /(?!\p{Script=Latin})\p{L}/gu
 const capital = /(?!\p{Script=Latin})\p{Lu}/gu
 const notAscii = /[^\u0000-\u007f]/gu
-/** What stands where people write it: small letters, capitals that begin a word, marks that are inside none. */
-const plausible =
-  /(?![a-z])[\p{Ll}\p{Lo}]|(?<!\p{L})(?![A-Z])\p{Lu}|(?<!\p{L})[“„‘«–—•½¼¾°]|[”’»…€£™®°–—](?!\p{L})|(?<=\p{L})’(?=\p{L})/gu
+/**
+ * What stands where people write it: small letters that are no part of a number and before no capital, capitals that begin
+ * a word, dashes, and marks that are inside no word.
+ */
+const plausible = new RegExp(
+  [
+    ...["\\p{Lo}", "(?<!\\p{N})(?![a-z])\\p{Ll}(?![\\p{N}\\p{Lu}])", "(?<!\\p{L})(?![A-Z])\\p{Lu}", "[–—]"],
+    ...["(?<!\\p{L})[“„‘«•½¼¾°]", "[”’»…€£™®°](?!\\p{L})", "(?<=\\p{L})’(?=\\p{L})"]
+  ].join("|"),
+  "gu"
+)
+
+/** Encodings of one byte a letter for scripts other than Latin: a text in one has words of the script. */
+const otherScripts: ReadonlyArray<Encoding> = [
+  ...[
+    "windows-1251",
+    "windows-1253",
+    "windows-1255",
+    "windows-1256",
+    "windows-874",
+    "koi8-r",
+    "x-mac-cyrillic"
+  ] as const
+]
+const wordOfOtherScript = /(?:(?!\p{Script=Latin})\p{L}\p{M}*){3}/u
+
+/** `Ýskender`, `Yoðurtlu`: Turkish, where none of the letters stands that Icelandic has beside these. */
+const isTurkish = (text: string) =>
+  /[ÝþÞðÐ]/.test(text) && !/[áíóúæÁÍÓÚÆ]|(?<=[\p{Ll}\p{N}])[ÝÞÐ]|[ÝþÞðÐ](?=\p{N})/u.test(text)
 
 /** Words in capitals: their letters after the first are as plausible as small ones. */
 const capitals = /(?<!\p{L})\p{Lu}{2,}(?!\p{L})/gu
@@ -90,7 +116,8 @@ const detected = (sample: Buffer) =>
 
 const plausibility = (sample: Buffer, encoding: Encoding) => {
   const text = new TextDecoder(encoding).decode(sample, { stream: true })
-  const isMixed = 3 * count(text, mixed) > count(text, notLatin)
+  const isMixed = 3 * count(text, mixed) > count(text, notLatin) ||
+    otherScripts.includes(encoding) && !wordOfOtherScript.test(text)
   const characters = count(text, notAscii)
   // Of few characters the detector can't tell the language: the usual encodings come first.
   const prior = characters < 20 && usual.includes(encoding) ? 2 : 1
@@ -106,6 +133,9 @@ export const detectEncoding = (bytes: Buffer): Encoding => {
     const small = inSmallLetters(sample, name)
     if (small === undefined) continue
     candidates.unshift(...detected(small).filter((candidate) => candidate.name === name))
+  }
+  if (isTurkish(new TextDecoder("windows-1252").decode(sample, { stream: true }))) {
+    candidates.unshift({ confidence: 1, name: "windows-1254" })
   }
   const [guess] = candidates.slice(0, mostCandidates)
     .map(({ confidence, name }) => ({ name, score: confidence * plausibility(sample, name) }))

@@ -29,7 +29,8 @@ export interface Keys {
   readonly known: ReadonlyArray<string>
 }
 
-const bare = (key: string) => key.startsWith(ofItems) ? key.slice(ofItems.length) : key
+/** A key of items, as mappings name it. */
+export const bare = (key: string) => key.startsWith(ofItems) ? key.slice(ofItems.length) : key
 
 /** The keys that the mappings name; a field's own name for the others. */
 export const keysOf = (mappings: Mappings): Keys => {

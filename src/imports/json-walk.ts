@@ -1,6 +1,6 @@
 import { mostLevels } from "#src/shared/json-bounds.ts"
 
-/** Callbacks for the root object of a JSON text: the span of each field's value, and of each element of one list. */
+/** Callbacks for the root object of a JSON text: the span of each field's value, and of each element of one list, or of the root where that is a list. */
 export interface Visitor {
   /** A field begins. A returned message makes the text invalid. */
   readonly begin: (key: string) => string | undefined
@@ -88,7 +88,7 @@ export const walkJson = (json: Buffer, list: string, visit: Visitor): string | u
     if (open[0] === openBrace && open.length === 1) visit.member(key, memberStart, end)
     else if (open[0] === openBrace && open[1] === openBracket && open.length === 2 && key === list) {
       visit.element(elementStart, end)
-    }
+    } else if (open[0] === openBracket && open.length === 1) visit.element(memberStart, end)
     return open.length === 0 ? "nothing" : "comma or end"
   }
 

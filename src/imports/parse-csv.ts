@@ -12,6 +12,7 @@ import { lossOf } from "./losses.ts"
 import { type Mappings } from "./Mappings.ts"
 import { headerFault } from "./no-header.ts"
 import { type Fault, fault, mostWarnings, type Reading } from "./plan.ts"
+import { shiftOf } from "./shifted-row.ts"
 import { mappingFault, nameFault, suggestionWarnings } from "./unmapped-columns.ts"
 import { optionColumns } from "./variants.ts"
 
@@ -59,14 +60,10 @@ const addRow = (draft: Draft, header: Header, items: CsvItems, row: Row) => {
   const { cells, number } = row
   if (isBlank(cells)) return
   const entry = `row ${number}`
-  if (!isBlank(cells.slice(header.width))) {
+  const shift = shiftOf(cells, header)
+  if (shift !== undefined) {
     draft.rows++
-    const message = `has ${cells.length} cells where the header has ${header.width}; skipped: ` +
-      `${
-        excerpt(cells.join(header.delimiter))
-      }. Put a text with "${header.delimiter}" in it in double quotes, such as ` +
-      `"salt${header.delimiter} pepper"`
-    return draft.warn("format_error", entry, message)
+    return draft.warn("format_error", entry, shift)
   }
   if (isHeaderAgain(cells, header)) {
     draft.rows++

@@ -5,10 +5,10 @@ import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { type Fields, isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
-import { examineKeys, type Keys, keysOf, keyWarnings, MappedKeys } from "./json-keys.ts"
+import { bare, examineKeys, type Keys, keysOf, keyWarnings, MappedKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
 import { lossOf } from "./losses.ts"
-import { type Mappings } from "./Mappings.ts"
+import { asArgument, type Mappings } from "./Mappings.ts"
 import { planBusiness } from "./plan-business.ts"
 import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
@@ -101,28 +101,14 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
     }
   })
   if (problem !== undefined) return fault("file", problem)
-  if (!/^\s*\{/.test(utf8.toString("utf8", 0, 100))) return fault("file", "must be a JSON object")
+  const first = utf8.toString("utf8", 0, 100).trimStart()[0]
+  if (first !== "{" && first !== "[") return fault("file", "must be a JSON object, or a list of items")
   const root = Object.fromEntries([...begun].map((key) => [key, 0]))
   unmapped.add(root, [...rootFields, ...keys.known], "")
   mapped.see(root, false)
   if (mapped.fault !== undefined) return Either.left(mapped.fault)
 
-  const version = spans.get("version")
-  if (version === undefined || version.end - version.start > 100 || parsed(version) !== "1.0") {
-    return fault("version", "must be \"1.0\"")
-  }
-  const span = spans.get("business")
-  if (span !== undefined && span.end - span.start > mostBusinessBytes) {
-    return fault("business", "is larger than 256 KiB")
-  }
-  const business = span === undefined ? undefined : parsed(span)
-  if (!isFields(business)) return fault("business", span === undefined ? "is missing" : "must be an object")
-  const list = spans.get(keys.list)
-  if (list !== undefined && utf8[list.start] !== 0x5b) {
-    draft.warn("format_error", "catalog_items", "is not a list; skipped")
-  }
-  draft.finish("catalog_items")
-  return Either.map(planBusiness(business, draft, unmapped), (business: PlannedBusiness): Reading => {
+  const readingOf = (business: PlannedBusiness | null): Reading => {
     const hasPrices = draft.items.some(({ priceCents }) => priceCents !== null && priceCents > 0)
     const filled = new Set(draft.mappings.map(({ target_field }) => target_field))
     const missing = itemFields.filter((field) => !filled.has(field) || field === "price" && !hasPrices)
@@ -146,5 +132,32 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
         advice: "Write each as a number of US dollars without quotes, such as 5.00"
       })
     }
-  })
+  }
+  if (first === "[") {
+    draft.finish("catalog_items")
+    const reading = readingOf(null)
+    if (draft.items.length > 0) return Either.right(reading)
+    const { suggestion, unmapped } = reading
+    const hint = Object.keys(suggestion.mappings).length === 0
+      ? ""
+      : `. If these are right, pass ${asArgument(suggestion.mappings)}`
+    const choice = { columns: unmapped.map(bare), suggestion }
+    return fault("file", `has no item that can be imported${draft.reasons}${hint}`, choice)
+  }
+  const version = spans.get("version")
+  if (version === undefined || version.end - version.start > 100 || parsed(version) !== "1.0") {
+    return fault("version", "must be \"1.0\"")
+  }
+  const span = spans.get("business")
+  if (span !== undefined && span.end - span.start > mostBusinessBytes) {
+    return fault("business", "is larger than 256 KiB")
+  }
+  const business = span === undefined ? undefined : parsed(span)
+  if (!isFields(business)) return fault("business", span === undefined ? "is missing" : "must be an object")
+  const list = spans.get(keys.list)
+  if (list !== undefined && utf8[list.start] !== 0x5b) {
+    draft.warn("format_error", "catalog_items", "is not a list; skipped")
+  }
+  draft.finish("catalog_items")
+  return Either.map(planBusiness(business, draft, unmapped), readingOf)
 }

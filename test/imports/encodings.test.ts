@@ -89,6 +89,25 @@ describe("a file that is not Unicode", () => {
   })
 })
 
+describe("a file whose few bytes would be letters elsewhere", () => {
+  it.each<[Reading["encoding"], ReadonlyArray<string>]>([
+    ["windows-1252", ["Brunch,Sat–Sun 10–14"]],
+    ["windows-1252", ["Open 9–5,1"]],
+    ["windows-1252", ["Menu à 5 €,5"]],
+    ["windows-1252", ["Tarte à la crème,5", "Œufs à la coque,3"]],
+    ["windows-1254", ["İskender,5", "Yoğurtlu,6"]],
+    ["windows-1254", ["Kuşbaşı pide,5", "Lahmacun,2"]],
+    ["windows-1254", ["KIYMALI PİDE,5", "ŞALGAM,2"]],
+    ["windows-1252", ["Þorskur með kartöflum,5", "Súpa,3"]],
+    ["macintosh", ["Sat–Sun brunch,1", "Piña colada,2"]],
+    ["windows-1251", ["Щи,5", "Уха,6"]]
+  ])("is read in %s: %j", (encoding, rows) => {
+    const reading = readCsv(encoder(encoding)(`name,price\n${rows.join("\n")}\n`))
+    expect(reading.encoding).toBe(encoding)
+    expect(namesOf(reading)).toEqual(rows.map((row) => row.split(",")[0]))
+  })
+})
+
 describe("a file in UTF-8 with bytes that are not", () => {
   const cream = Array.from({ length: 50 }, (_, at) => `Crème brûlée ${at},7.50`).join("\n")
 

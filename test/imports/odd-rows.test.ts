@@ -151,3 +151,41 @@ describe("a file without a header row", () => {
     }
   )
 })
+
+describe("a text with a comma and no quotes gives no wrong price", () => {
+  it.each([
+    ["name,price,category\nWings, spicy,12,9.99\n", /row 2 has 4 cells where the header has 3; skipped/],
+    [
+      "name,description,price,category,\nWings,Spicy, 12,9.99,Mains,\n",
+      /row 2 has a cell below no name and more cells/
+    ],
+    ["name,description,price,category\nWings,Spicy, 12,9.99\n", /row 2 has an amount as its category; skipped/]
+  ])("%j", (rows, message) => {
+    const reading = readCsv(
+      `${rows}Soup,5,,\n`.replace("Soup,5,,", rows.startsWith("name,price") ? "Soup,5,x" : "Soup,x,5,y")
+    )
+    expect(reading.plan.items.map(({ name, priceCents }) => [name, priceCents])).toEqual([["Soup", 500]])
+    expect(messagesOf(reading)).toEqual([expect.stringMatching(message)])
+  })
+})
+
+describe("a JSON list of items", () => {
+  it("is read as the items of a catalog, without a profile", () => {
+    const reading = readJson([{ name: "Soup", price: 5 }, { name: "Tea", price: 3.5, category: "Drinks" }, 7])
+    expect(reading.plan).toMatchObject({
+      business: null,
+      items: [{ name: "Soup", priceCents: 500 }, { name: "Tea", priceCents: 350, category: "Drinks" }]
+    })
+    expect(messagesOf(reading)).toEqual(["catalog_items[2] is not an object but 7; skipped"])
+  })
+
+  it("has its keys mapped as other files have", () => {
+    const content = JSON.stringify([{ dish: "Soup", cost_in_usd: 5 }])
+    const { choice, message } = faultOf("a.json", content)
+    expect(message).toContain("has no item that can be imported: catalog_items[0] has no name")
+    expect(message).toContain("pass mappings {\"dish\":\"name\"")
+    expect(choice).toMatchObject({ columns: ["dish", "cost_in_usd"], suggestion: { mappings: { dish: "name" } } })
+    const reading = Either.getOrThrow(readFile("a.json", content, { dish: "name", cost_in_usd: "price" }))
+    expect(reading.plan.items).toMatchObject([{ name: "Soup", priceCents: 500 }])
+  })
+})
