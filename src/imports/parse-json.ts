@@ -141,7 +141,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
     const hint = Object.keys(suggestion.mappings).length === 0
       ? ""
       : `. If these are right, pass ${asArgument(suggestion.mappings)}`
-    const choice = { columns: unmapped.map(bare), suggestion }
+    const choice = unmapped.length === 0 ? undefined : { columns: unmapped.map(bare), suggestion }
     return fault("file", `has no item that can be imported${draft.reasons}${hint}`, choice)
   }
   const version = spans.get("version")
