@@ -23,11 +23,10 @@ export class RomanisedNames extends Effect.Service<RomanisedNames>()("directory/
       if (rows.length === 0) return 0
       const names = rows.map(({ name }) => name)
       const romanised = yield* Effect.orDie(romanise(names))
-      yield* sql`UPDATE listings l SET romanised = r.romanised, romanised_of = r.name
-        FROM unnest(${
-        rows.map(({ id }) => id)
-      }::text[], ${names}::text[], ${romanised}::text[]) AS r (id, name, romanised)
-        WHERE l.id = r.id`.pipe(dieOnSql)
+      const ids = rows.map(({ id }) => id)
+      yield* sql`UPDATE romanised_names r SET romanised = n.romanised
+        FROM unnest(${ids}::text[], ${names}::text[], ${romanised}::text[]) AS n (id, name, romanised)
+        WHERE r.listing_id = n.id AND r.name = n.name`.pipe(dieOnSql)
       return rows.length
     })
 

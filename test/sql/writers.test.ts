@@ -67,6 +67,7 @@ const writers: Readonly<Record<string, string>> = {
   oauth_clients: "oauth",
   oauth_grants: "oauth",
   package_images: "packages",
+  payment_prices: "billing",
   phone_codes: "businesses",
   phone_tries: "businesses",
   projects: "projects",
