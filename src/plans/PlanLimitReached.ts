@@ -144,7 +144,7 @@ export const periodRefusal = (limit: PeriodLimit, plan: PlanName, used: number, 
 export class ComputeUsedUp extends Schema.TaggedError<ComputeUsedUp>()("ComputeUsedUp", {
   plan: PlanName,
   used: Schema.Int,
-  resetsAt: Schema.DateFromSelf
+  resetsAt: Schema.Date
 }, failsWith(429, "PLAN_LIMIT_REACHED")) {
   get #refusal() {
     return periodRefusal("computeSecondsPerMonth", this.plan, this.used, this.resetsAt)

@@ -1,4 +1,4 @@
-import { type Cause, Context, Effect, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { failsWith, Invalid } from "./Failure.ts"
 import { IdempotencyRepo } from "./IdempotencyRepo.ts"
 import { sealedColumn } from "./sealed-column.ts"
@@ -43,11 +43,6 @@ export class IdempotentRun extends Context.Reference<IdempotentRun>()("shared/Id
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)
 
-/** What was done is answered also where the database is away just then, and can't keep the answer. */
-const orKept = Effect.catchAllCause((cause: Cause.Cause<unknown>) =>
-  Effect.logWarning("The answer to a request with an Idempotency-Key was not kept", cause)
-)
-
 /** Replaces the account id of a caller without an account. */
 export const signUp = "sign-up"
 
@@ -55,8 +50,8 @@ const isKey = (key: string) => /^[\x21-\x7e]{1,255}$/.test(key)
 
 /**
  * `Idempotency-Key`: the same key and request within 24 hours get the first response again; another request with the
- * key is 422, a repeat while the first still runs is 409; one whose process was killed runs anew. Only successes are stored: after a failure the caller may
- * retry. Responses can hold secrets shown once, so they are sealed, and replayed only to the same `holder`
+ * key is 422, a repeat while the first still runs is 409; one whose process was killed runs anew. Only successes are
+ * stored: after a failure, also to store the answer, the caller may retry. Responses can hold secrets shown once, so they are sealed, and replayed only to the same `holder`
  * (credential): another credential of the account may have fewer rights. Of the request only a fingerprint is stored,
  * since it may hold secrets that could be guessed from a plain hash. A sign-up uses `signUp` as its account.
  */
@@ -99,7 +94,7 @@ export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempoten
       const settled = Effect.provideService(run, IdempotentRun, checkpointed).pipe(
         Effect.tap((response) =>
           response.status < 300
-            ? Effect.flatMap(secrets.seal(encode(response), context), (sealed) => orKept(repo.finish(held, sealed)))
+            ? Effect.flatMap(secrets.seal(encode(response), context), (sealed) => repo.finish(held, sealed))
             : repo.release(held)
         ),
         Effect.tapErrorCause(() => repo.release(held)),

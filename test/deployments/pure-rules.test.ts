@@ -334,11 +334,11 @@ describe("the signs of life of a machine", () => {
     assert.isTrue(isDead(late))
   })
 
-  it("is asked every 10 to 15 seconds", () => {
+  it("is asked every 3 to 4 seconds", () => {
     property([FastCheck.boolean(), FastCheck.double({ min: 0, max: 1, noNaN: true })], (isAnswer, random) => {
       const { nextAt } = probed(begun, isAnswer, 100_000, at(0, random).rule)
-      assert.isAtLeast(nextAt, 110_000)
-      assert.isAtMost(nextAt, 115_000)
+      assert.isAtLeast(nextAt, 103_000)
+      assert.isAtMost(nextAt, 104_000)
     })
   })
 

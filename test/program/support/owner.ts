@@ -15,7 +15,7 @@ export interface DeploymentView {
 /** What `npm start` prints for the newcomer. */
 export const invitation = (output: string) => ({
   url: /MCP URL +(\S+)/.exec(output)?.[1] ?? "",
-  token: /Token +(\S+)/.exec(output)?.[1] ?? "",
+  token: /--token (\S+)/.exec(output)?.[1] ?? "",
   line: /^ {2}(npx berth call .*)$/m.exec(output)?.[1] ?? ""
 })
 
