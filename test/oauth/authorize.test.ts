@@ -297,6 +297,7 @@ layer(authorizationTest)((it) => {
         expect(yield* error({ response_type: "token" })).toBe("unsupported_response_type")
         expect(yield* error({ response_mode: "fragment" })).toBe("invalid_request")
         expect(yield* error({ scope: "admin" })).toBe("invalid_scope")
+        expect(yield* error({ scope: "offline_access" })).toBe("invalid_scope")
         expect(yield* error({ scope: "mcp:read\n" })).toBe("invalid_scope")
         expect(yield* error({ scope: "\"" })).toBe("invalid_scope")
       }))
@@ -309,7 +310,6 @@ layer(authorizationTest)((it) => {
         const scopes = (scope: string | undefined) => Effect.map(examine({ ...request, scope }), ({ scopes }) => scopes)
         expect(yield* scopes("openid mcp:read servers:read mcp:read")).toEqual(["mcp:read"])
         expect(yield* scopes(undefined)).toEqual(["mcp:read", "mcp:write", "mcp:execute"])
-        expect(yield* scopes("offline_access")).toEqual(["mcp:read", "mcp:write", "mcp:execute", "offline_access"])
         const client_id = yield* newClient([web], { scope: "mcp:read offline_access" })
         expect((yield* examine({ ...request, client_id, scope: undefined })).scopes).toEqual([
           "mcp:read",

@@ -172,7 +172,7 @@ describe("what is found", () => {
     expect(deployment).toMatchObject({ status: "running", trivyScanResult: { critical: 1, high: 2, medium: 2 } })
     expect(Object.keys(deployment.trivyScanResult ?? {}).sort()).toEqual(["critical", "high", "medium"])
     const { data, meta } = await server.vulnerabilities(deployment.id)
-    expect(meta).toEqual({ cursor: null, hasMore: false, total: 9 })
+    expect(meta).toEqual({ cursor: null, hasMore: false, total: 9, scanned: true })
     expect(data[0]).toEqual({
       id: "GHSA-aaaa-bbbb-cccc",
       aliases: ["CVE-2026-0001"],
