@@ -24,7 +24,7 @@ layer(DatabaseTest)("the client", (it) => {
       const sql = yield* SqlClient.SqlClient
       const [row] = yield* sql`SELECT current_setting('statement_timeout') AS statement,
         current_setting('idle_in_transaction_session_timeout') AS idle`
-      assert.deepStrictEqual(row, { statement: "15s", idle: "1min" })
+      assert.deepStrictEqual(row, { statement: "14s", idle: "1min" })
     }))
 })
 
