@@ -143,6 +143,8 @@ package_scripts = true
       "image",
       "env",
       "egress",
+      "guest_requests_per_minute",
+      "guest_month_percent",
       "registry_credential"
     ])
   })
