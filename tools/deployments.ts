@@ -143,7 +143,9 @@ export const deploymentTools = Effect.gen(function*() {
       params: Input({ ...serverId, deploymentId: Schema.String, ...vulnerabilitiesArguments }),
       success: Vulnerabilities,
       text: (found) =>
-        found.meta.scanned ? resultText(found) : "Not scanned: nothing is known of its vulnerabilities. get_logs tells why",
+        found.meta.scanned
+          ? resultText(found)
+          : "Not scanned: nothing is known of its vulnerabilities. get_logs tells why",
       run: ({ deploymentId, serverId, ...request }) => deployments.vulnerabilities(serverId, deploymentId, request)
     }),
     tool({

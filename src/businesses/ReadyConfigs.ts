@@ -1,6 +1,6 @@
-import { isBlank } from "#src/format/blank.ts"
 import { type Actor, CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, mayDo, withPolicy } from "#src/accounts/Policy.ts"
+import { isBlank } from "#src/format/blank.ts"
 import { BadRequest, failsWith } from "#src/shared/Failure.ts"
 import { Effect, Option, Schema } from "effect"
 import { BusinessNotFound } from "./Business.ts"

@@ -59,7 +59,13 @@ longPlatformSuite("a plan's images", (it) => {
         const first = yield* deploy(one, imageUri)
         assert.strictEqual(first.status, "running")
         yield* leave(first, 1000)
-        assert.deepStrictEqual(yield* told, { limit: "imageBytes", used: allowed - 1000, allowed, reached: 80, over: false })
+        assert.deepStrictEqual(yield* told, {
+          limit: "imageBytes",
+          used: allowed - 1000,
+          allowed,
+          reached: 80,
+          over: false
+        })
         const refused = yield* deploy(two, yield* appImage("healthy", { note: "second" }))
         assert.match(
           refused.errorMessage ?? "",

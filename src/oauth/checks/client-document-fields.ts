@@ -1,6 +1,6 @@
+import { isBlank } from "#src/format/blank.ts"
 import { platformScopes } from "#src/oauth/scopes/platform-resource.ts"
 import { mcpScopes, offlineAccess } from "#src/oauth/scopes/scopes.ts"
-import { isBlank } from "#src/format/blank.ts"
 import { Text } from "#src/shared/text.ts"
 import { Schema } from "effect"
 import { redirectProblem } from "./redirect-uri.ts"
