@@ -94,14 +94,15 @@ export const launch = (cluster: Cluster, settings: Readonly<Record<string, strin
       const child = spawn(file, args, { ...options, detached: true, stdio: ["ignore", out.file, out.file] })
       fs.closeSync(out.file)
       child.unref()
-      let ended: string | undefined
+      let reason: (() => string) | undefined
       child.once("error", (error) => {
-        ended = error.message
+        reason = () => error.message
       })
+      // Read when somebody asks: after an orderly end the log may be gone.
       child.once("exit", () => {
-        ended = reasonFromLog(log, out.from)
+        reason = () => reasonFromLog(log, out.from)
       })
-      return () => ended
+      return () => reason?.()
     },
     catch: (cause) => new DatabaseError({ message: `The embedded PostgreSQL couldn't be started: ${cause}`, cause })
   })

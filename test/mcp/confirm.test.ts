@@ -10,6 +10,7 @@ import { useBerth } from "../support/Berth.ts"
 import { newBusiness } from "../support/business.ts"
 import { callTool, connectMcp, textOf, type Way } from "../support/mcp.ts"
 import { newFlow } from "../support/oauth.ts"
+import { outputValidators } from "../support/output-validators.ts"
 import { envelope, type Rpc, rpcOf, statelessPost } from "../support/stateless.ts"
 
 const berth = useBerth()
@@ -31,7 +32,10 @@ const notConfirmed = failure("NOT_CONFIRMED")
 describe.each<Way>(["Streamable HTTP", "SSE"])("a client up to 2025-11-25 that takes forms, over %s", (way) => {
   const connect = async (answer: (message: string) => ElicitResult | Promise<ElicitResult>, token = owner.token) => {
     const requestInit = { headers: { authorization: `Bearer ${token}` } }
-    const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { elicitation: {} } })
+    const client = new Client({ name: "test", version: "1.0.0" }, {
+      capabilities: { elicitation: {} },
+      jsonSchemaValidator: outputValidators
+    })
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params.message))
     const transport = way === "SSE"
       ? new SSEClientTransport(new URL(`${berth.url}/sse`), { requestInit })
@@ -198,7 +202,10 @@ describe("an answer in a POST of its own", () => {
 
 it("a client that cancels the call hears that the question is withdrawn, and nothing is deleted", async () => {
   const project = await owner.project()
-  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { elicitation: {} } })
+  const client = new Client({ name: "test", version: "1.0.0" }, {
+    capabilities: { elicitation: {} },
+    jsonSchemaValidator: outputValidators
+  })
   const canceled = new AbortController()
   const withdrawn = new Promise<void>((resolve) =>
     client.setRequestHandler(ElicitRequestSchema, (_, { signal }) => {

@@ -10,6 +10,7 @@ import { useBerth } from "../support/Berth.ts"
 import { compose } from "../support/composites.ts"
 import { freshAddress } from "../support/http.ts"
 import { mint, secretKey } from "../support/mint.ts"
+import { outputValidators } from "../support/output-validators.ts"
 import { runSql } from "../support/sql.ts"
 
 const berth = useBerth({ variables: secretKey })
@@ -50,7 +51,7 @@ const connected = async <A>(token: string, use: (client: Client) => Promise<A>, 
   const transport = door === "mcp"
     ? new StreamableHTTPClientTransport(url, { requestInit })
     : new SSEClientTransport(url, { requestInit })
-  const client = new Client({ name: "test", version: "1" })
+  const client = new Client({ name: "test", version: "1" }, { jsonSchemaValidator: outputValidators })
   await client.connect(transport as Transport)
   return await use(client).finally(() => client.close())
 }

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto"
 import { parseFrontmatter, validateMetadata } from "skills-ref"
 import { afterEach, describe, expect, it } from "vitest"
 import { z } from "zod"
+import { outputValidators } from "../support/output-validators.ts"
 import { type Running, start } from "./bundle.ts"
 import { minimal, restaurant } from "./config.ts"
 
@@ -23,7 +24,7 @@ afterEach(async () => {
 
 const connect = async (config: object) => {
   server = await start(config)
-  const client = new Client({ name: "test", version: "1" })
+  const client = new Client({ name: "test", version: "1" }, { jsonSchemaValidator: outputValidators })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as Transport)
   return client
 }

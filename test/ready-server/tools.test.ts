@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { outputValidators } from "../support/output-validators.ts"
 import { type Running, start } from "./bundle.ts"
 import { minimal, restaurant } from "./config.ts"
 
@@ -14,7 +15,7 @@ const transports = {
 }
 
 const connect = async (transport: Transport) => {
-  const client = new Client({ name: "test", version: "1" })
+  const client = new Client({ name: "test", version: "1" }, { jsonSchemaValidator: outputValidators })
   await client.connect(transport)
   // Learns the output schemas: the SDK then checks every structured result against them.
   await client.listTools()

@@ -9,7 +9,7 @@ const database = (template: Effect.Effect<string>) =>
     const { url } = inject("testServer")
     const name = `test_${randomUUID().replaceAll("-", "")}`
     yield* Effect.acquireRelease(
-      administer(url, `CREATE DATABASE ${name} TEMPLATE ${yield* template}`),
+      administer(url, `CREATE DATABASE ${name} TEMPLATE ${yield* template} STRATEGY FILE_COPY`),
       () => administer(url, `DROP DATABASE ${name} WITH (FORCE)`)
     )
     return urlOf(url, name)

@@ -4,11 +4,12 @@ import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { expect } from "vitest"
 import { type Account } from "./account.ts"
 import { type Business, businesses, newBusiness } from "./business.ts"
+import { outputValidators } from "./output-validators.ts"
 import { runSql } from "./sql.ts"
 
 /** The SDK's own client at the directory's door, without a credential; each has an address of its own. */
 export const connectDirectory = async (base: string, headers: Readonly<Record<string, string>> = {}) => {
-  const client = new Client({ name: "test", version: "1.0.0" })
+  const client = new Client({ name: "test", version: "1.0.0" }, { jsonSchemaValidator: outputValidators })
   const transport = new StreamableHTTPClientTransport(new URL(`${base}/mcp/directory`), { requestInit: { headers } })
   // The SDK's transports predate `exactOptionalPropertyTypes`.
   await client.connect(transport as Transport)

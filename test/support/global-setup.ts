@@ -2,24 +2,62 @@ import { clientLayer } from "#sql/Client.ts"
 import { embedded } from "#sql/Embedded.ts"
 import { MigrationsLive } from "#sql/Migrate.ts"
 import { Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
-import { createHash } from "node:crypto"
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { createHash, randomUUID } from "node:crypto"
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TestProject } from "vitest/node"
 import { readThreadBundle, unpackThreadBundle } from "../ready-server/bundle.ts"
 import { administer, type TestServer, urlOf } from "./test-database.ts"
 
-const home = "node_modules/.cache/berth-test"
 /** Nothing here outlives a crash of the machine, so nothing waits for the disk. */
 const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300" }
 
-const ownServer = embedded(join(process.cwd(), home), { exclusive: false, settings }).pipe(
+const memory = "/dev/shm"
+const prefix = "berth-test-"
+const leastRoom = 2 ** 31
+
+const hasRoom = () => {
+  try {
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize > leastRoom
+  } catch {
+    return false
+  }
+}
+
+/** What killed runs left behind, a day later: a longer run than that there is not. */
+const removeOld = () => {
+  for (const name of readdirSync(memory).filter((one) => one.startsWith(prefix))) {
+    const path = join(memory, name)
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if (age > 24 * 3_600_000) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+/**
+ * In memory, for as long as the run takes. Each test's database has 900 files, and ext4, which gives no inode anew within
+ * a minute of its file's end, takes ten times as long to make them as soon as many have been removed.
+ */
+const inMemory = Effect.gen(function*() {
+  const home = join(memory, `${prefix}${randomUUID()}`)
+  yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 })))
+  removeOld()
+  return yield* embedded(home, { exclusive: false, settings })
+})
+
+/** On disk, and kept between runs. */
+const onDisk = Effect.suspend(() => {
+  const home = join(process.cwd(), "node_modules/.cache/berth-test")
+  const started = embedded(home, { exclusive: false, settings })
   // A database without fsync may not survive a power cut; it is only a cache.
-  Effect.catchAll(() => {
+  return Effect.catchAll(started, () => {
     rmSync(home, { recursive: true, force: true })
-    return embedded(join(process.cwd(), home), { exclusive: false, settings })
-  }),
+    return started
+  })
+})
+
+const ownServer = Effect.suspend(() => hasRoom() ? inMemory : onDisk).pipe(
   Effect.map(({ host, port, user }) =>
     `postgres://${user}@localhost/postgres?host=${encodeURIComponent(host)}&port=${port}`
   )

@@ -3,6 +3,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js"
+import { outputValidators } from "./output-validators.ts"
 
 export type Way = "Streamable HTTP" | "SSE"
 
@@ -25,7 +26,7 @@ export const connectMcp = async (
   const transport = way === "SSE"
     ? new SSEClientTransport(new URL(`${base}/sse${query}`), { requestInit })
     : new StreamableHTTPClientTransport(new URL(`${base}${path}${query}`), { requestInit })
-  const client = new Client({ name: "test", version: "1.0.0" })
+  const client = new Client({ name: "test", version: "1.0.0" }, { jsonSchemaValidator: outputValidators })
   // The SDK's transports predate `exactOptionalPropertyTypes`.
   await client.connect(transport as Transport)
   return client
