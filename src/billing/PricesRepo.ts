@@ -7,7 +7,7 @@ export class PricesRepo extends Effect.Service<PricesRepo>()("billing/PricesRepo
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
     const all = many(Schema.Struct({ id: Schema.String }))(() => sql`SELECT id FROM payment_prices`)
     return {
-      /** Notes these, and returns all that were ever noted. */
+      /** Stores these, and returns all that were ever stored. */
       note: (prices: ReadonlyArray<string>) =>
         run(sql`INSERT INTO payment_prices ${sql.insert(prices.map((id) => ({ id })))} ON CONFLICT DO NOTHING`).pipe(
           Effect.zipRight(all()),

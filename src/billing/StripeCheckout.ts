@@ -15,7 +15,7 @@ const allOfThem = { limit: 1000 } as const
 /** What Stripe's libraries tolerate. */
 const toleratedSeconds = 300
 
-/** Stripe's library refuses old signatures alone. One of the future would be good for longer than five minutes. */
+/** Stripe's library refuses only old signatures. One from the future would be valid for longer than five minutes. */
 const isTimely = (header: string, at: Date) =>
   [...header.matchAll(/\bt=(\d+)/g)].every(([, seconds]) => Number(seconds) <= at.getTime() / 1000 + toleratedSeconds)
 

@@ -108,8 +108,8 @@ export class OtherProcessor extends Schema.TaggedError<OtherProcessor>()("OtherP
 }
 
 /**
- * The payment processor can't be reached, or is not set up (503). Nothing is charged twice by trying again, which helps in
- * `retryAfter` seconds, if at all.
+ * The payment processor can't be reached, or is not set up (503). A second try after `retryAfter` seconds may help, and
+ * charges nothing twice.
  */
 export class PaymentsUnavailable extends Schema.TaggedError<PaymentsUnavailable>()("PaymentsUnavailable", {
   reason: Schema.String,

@@ -24,8 +24,8 @@ const dateOf = (seconds: number) => new Date(seconds * 1000)
 const isPaidPlan = Schema.is(PaidPlan)
 
 /**
- * By its price; where the operator has changed the prices since, by what we noted at the checkout. Beside a price that
- * never was in the settings anybody who sells by the same account of Stripe may have written it.
+ * By its price; where the operator has changed the prices since, by the plan that the checkout noted. Beside a price that
+ * was never in the settings, another shop of the same Stripe account may have written that plan.
  */
 const planOf = (price: string, noted: string | undefined, prices: Prices, former: ReadonlySet<string>) =>
   PaidPlan.literals.find((plan) => prices[plan] === price) ??

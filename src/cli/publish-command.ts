@@ -82,7 +82,7 @@ const failed = (result: CallToolResult, typed: Typed) => {
 }
 
 /** A dry run would be refused. */
-const refused = ({ refusal, suggested }: Finding, typed: Typed) =>
+const refused = ({ refusal, suggested }: Pick<Finding, "refusal" | "suggested">, typed: Typed) =>
   fail(printable(withSuggested(refusalInOptions(refusal ?? "", typed), suggested)))
 
 /** Ends a dry run: its preview on standard output, and exit code 1 when the file would be refused. */
@@ -101,9 +101,7 @@ const shown = Effect.fn("cli.shownDryRun")(function*(
     result.structuredContent,
     () => `${outline(rest)}\nwarnings:${told.length === 0 ? " (none)" : told.join("")}`
   )
-  if (refusal !== null) {
-    yield* refused({ refusal, suggested: rest.suggested_mappings, undecided: [], program: null }, typed)
-  }
+  if (refusal !== null) yield* refused({ refusal, suggested: rest.suggested_mappings }, typed)
 })
 
 const published = Effect.fn("cli.published")(function*(
@@ -194,10 +192,7 @@ export const publishCommand = Command.make(
       ) {
         return yield* finding === undefined || first.isError === true ? failed(first, typed) : refused(finding, typed)
       }
-      const mappings = Option.match(taken, {
-        onNone: () => given.right,
-        onSome: (suggested) => withSuggestion(given.right, suggested)
-      })
+      const mappings = withSuggestion(given.right, Option.getOrElse(taken, () => ({})))
       yield* published(yield* call(mappings, {}), { ...typed, mappings }, json)
     }).pipe(
       Effect.catchTags({

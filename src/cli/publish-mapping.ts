@@ -3,6 +3,7 @@ import { issuesOf } from "#src/format/issues.ts"
 import { didYouMean } from "#src/format/nearest.ts"
 import { shellQuoted } from "#src/format/shell.ts"
 import { Mappings, PriceCandidates, SourceProgram, SuggestedMappings, Target } from "#src/imports/Mappings.ts"
+import { priceColumn } from "#src/imports/price-columns.ts"
 import { DryRun } from "#src/publishing/Publication.ts"
 import { Prompt } from "@effect/cli"
 import { Terminal } from "@effect/platform"
@@ -122,7 +123,8 @@ const askForPrice = Effect.fn("cli.askForPrice")(function*(candidates: ReadonlyA
   for (const column of candidates) {
     if (!(yield* ask(`Is ${JSON.stringify(printable(column))} what customers pay?`, false))) continue
     const others = candidates.filter((other) => other !== column).map((other) => [other, "ignore"] as const)
-    return Option.some<Mappings>({ [column]: "price", ...Object.fromEntries(others) })
+    const target = priceColumn({ name: column, cells: [] }).inCents ? "price_cents" : "price"
+    return Option.some<Mappings>({ [column]: target, ...Object.fromEntries(others) })
   }
   return Option.none<Mappings>()
 })

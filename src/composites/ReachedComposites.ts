@@ -7,7 +7,6 @@ import { LRUCache } from "lru-cache"
 import { BadCompositeId, CompositeNotFound } from "./Composite.ts"
 import { CompositeMembers } from "./CompositeMembers.ts"
 import { CompositesRepo } from "./CompositesRepo.ts"
-import { isVisible } from "./is-visible.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { QueryDefinition } from "./QueryDefinition.ts"
 import { type ReachedComposite } from "./reached-sql.ts"
@@ -78,8 +77,9 @@ export class ReachedComposites extends Effect.Service<ReachedComposites>()("comp
         if (!isUlid(id)) return yield* new BadCompositeId()
         const isSame = begun?.id === id && begun.accountId === caller.accountId
         const row = yield* isSame ? Fiber.join(begun.reading) : read(id, caller.accountId)
-        if (Option.isNone(row) || !isVisible(caller, row.value)) return yield* new CompositeNotFound({ id })
-        return row.value
+        const found = Option.filter(row, (one) => one.visibility === "public" || one.userId === caller.accountId)
+        if (Option.isNone(found)) return yield* new CompositeNotFound({ id })
+        return found.value
       }
     )
 

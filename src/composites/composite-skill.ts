@@ -75,7 +75,7 @@ const introduction = ({ created_by }: Composite) =>
 /** Of those that the file names. */
 const unverified = (members: ReadonlyArray<CountedMember>) => {
   const count = members.filter(({ verification_tier }) => verification_tier === 0).length
-  return count === 0 ? "" : ` Unverified are ${count} of the ${members.length} below: nobody has checked who they are.`
+  return count === 0 ? "" : ` ${count} of the ${members.length} below are unverified: nobody has checked who they are.`
 }
 
 const tier = (trust: number) => `${trust} of 3 (${levelOfTier(trust)})`

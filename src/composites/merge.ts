@@ -135,18 +135,17 @@ const merged = (copies: ReadonlyArray<Copy>): MergedTool => {
   }
 }
 
-const alone = (copy: Copy): MemberTool => ({
-  kind: "member",
-  ...common([copy], copy.tool),
-  description: `${copy.owner}: ${copy.tool.description}`,
-  name: memberName(copy.slug, copy.tool.name),
-  inputSchema: copy.tool.inputSchema,
-  slug: copy.slug
-})
-
-const aloneWith = ({ metaOf }: Views) => (copy: Copy): MemberTool => {
+const alone = ({ metaOf }: Views) => (copy: Copy): MemberTool => {
   const meta = metaOf(copy.slug, copy.tool)
-  return { ...alone(copy), ...(meta === undefined ? {} : { _meta: meta }) }
+  return {
+    kind: "member",
+    ...common([copy], copy.tool),
+    description: `${copy.owner}: ${copy.tool.description}`,
+    name: memberName(copy.slug, copy.tool.name),
+    inputSchema: copy.tool.inputSchema,
+    slug: copy.slug,
+    ...(meta === undefined ? {} : { _meta: meta })
+  }
 }
 
 const claimsOf = (tool: AnyTool) =>
@@ -185,7 +184,6 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
     features.tools.map((tool): Copy => ({ slug, owner, tool }))
   )
   const views = viewsOf(members)
-  const own = aloneWith(views)
   const groups = [
     ...groupBy(copies, ({ tool }) => JSON.stringify([tool.name, sameArguments(tool.inputSchema)])).values()
   ]
@@ -201,7 +199,7 @@ export const merge = (offerings: ReadonlyArray<Offering>, reserved: ReadonlySet<
   )
   const isMerged = new Set(shared.kept.map(({ tool }) => tool))
   const tools = groups.flatMap((group): ReadonlyArray<AnyTool> =>
-    isShared(group) && isMerged.has(group[0]!.tool.name) ? [merged(group)] : group.map(own)
+    isShared(group) && isMerged.has(group[0]!.tool.name) ? [merged(group)] : group.map(alone(views))
   )
   const named = distinct(tools, ({ name }) => name, claimsOf, reserved)
 

@@ -35,10 +35,10 @@ const neutral = ({ owner, tool }: Copy): McpToolDefinition => {
   }
 }
 
-/** Of members that differ: nobody's words speak for others. */
+/** For members whose words differ: nobody speaks for the others. */
 const ourWords = (name: string, { properties = {} }: JsonSchema) => {
   const names = Object.keys(properties as object)
-  return `Calls ${name}, which the businesses describe each in words of its own.` +
+  return `Calls ${name}, which each business describes in its own words.` +
     (names.length === 0 ? "" : ` It takes ${names.join(", ")}.`)
 }
 

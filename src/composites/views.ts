@@ -33,7 +33,7 @@ const viewsIn = (tool: Tool): ReadonlyArray<string> =>
 /** A view shows the result of one member: its tool is not asked of several at once. */
 export const hasView = (tool: Tool) => viewsIn(tool).length > 0
 
-/** Only its view calls it, so that models are not told of it. */
+/** Only its view calls it: models don't see it. */
 export const isForViews = (tool: Tool) => {
   const { visibility } = uiOf(tool)
   return Array.isArray(visibility) && visibility.includes("app") && !visibility.includes("model")
@@ -55,22 +55,22 @@ export const viewsOf = (members: ReadonlyArray<Viewed>) => {
     claims.get(uri)?.size === 1 && !uri.includes(prefixEnd)
       ? uri
       : `${scheme}${slug}${prefixEnd}${uri.slice(scheme.length)}`
-  const told = (slug: string, uri: unknown) => isView(uri) ? named(slug, uri) : uri
+  const uriOf = <A>(slug: string, uri: A) => isView(uri) ? named(slug, uri) : uri
   return {
     byUri: new Map<string, View>(
       [...claims].flatMap(([uri, slugs]) => [...slugs].map((slug) => [named(slug, uri), { slug, uri }] as const))
     ),
     /** A URI of a member as the composite has it. */
-    uriOf: (slug: string, uri: string) => isView(uri) ? named(slug, uri) : uri,
+    uriOf,
     /** A tool's `_meta` as the composite has it. */
     metaOf: (slug: string, { _meta }: Tool): Meta | undefined =>
       _meta && Object.fromEntries(
         Object.entries(_meta).map(([key, value]) => [
           key,
           key === "ui" && Predicate.isRecord(value) && "resourceUri" in value
-            ? { ...value, resourceUri: told(slug, value["resourceUri"]) }
+            ? { ...value, resourceUri: uriOf(slug, value["resourceUri"]) }
             : olderKeys.includes(key)
-            ? told(slug, value)
+            ? uriOf(slug, value)
             : value
         ])
       )

@@ -1,6 +1,6 @@
 /**
- * Kinds of business as people name them in several languages, a kind a line, without marks over letters. Who searches for
- * a word finds the listings that have another of its line; `+`: a word that is found so, and asks for itself alone.
+ * Kinds of business as people name them in several languages, one kind a line. A search for a word also finds listings that
+ * have another word of its line. The others of a line find a word with `+`, which itself finds no other.
  */
 const kinds = `
 bakery bakeries bakeshop backerei boulangerie panaderia panificio panetteria padaria bakkerij piekarnia bageri bager bakeri leipomo pekarstvi pekseg firin пекарня булочная パン屋 ベーカリー 빵집 제과점 面包店 烘焙店
@@ -99,13 +99,13 @@ moving movers mover removals umzug umzugsfirma demenagement mudanzas traslochi m
 music guitars musikgeschaft musikhaus musica muziekwinkel muzyczny музыкальный 楽器店 악기 乐器
 `
 
-/** A word as the lines have it. */
-const folded = (word: string) =>
-  word.toLowerCase().replaceAll("ß", "ss").replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("ı", "i")
+/** Letters without marks, as the vocabulary has them. */
+const folded = (text: string) =>
+  text.toLowerCase().replaceAll("ß", "ss").replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("ı", "i")
     .normalize("NFD").replaceAll(/[\u0300-\u036f]/g, "").normalize("NFC")
 
 const sameKind = new Map<string, ReadonlyArray<string>>()
-for (const kind of kinds.trim().split("\n")) {
+for (const kind of folded(kinds).trim().split("\n")) {
   const words = kind.split(" ")
   const found = words.map((word) => word.replace("+", ""))
   for (const word of words) sameKind.set(word, [...(sameKind.get(word) ?? []), ...found])

@@ -76,9 +76,8 @@ export class HubQuotaExceeded extends Schema.TaggedError<HubQuotaExceeded>()(
   failsWith(429, "QUOTA_EXCEEDED")
 ) {
   override get message() {
-    return `This hub key has had its ${
-      requestsPerDay[this.tier]
-    } requests of today (tier ${this.tier}); the count starts anew at midnight UTC`
+    return `This hub key has used its ${requestsPerDay[this.tier]} requests of today (tier ${this.tier}); the count ` +
+      "starts again at midnight UTC"
   }
   get details() {
     return { limit: requestsPerDay[this.tier], tier: this.tier }
@@ -92,9 +91,9 @@ export class HubReadsExceeded extends Schema.TaggedError<HubReadsExceeded>()(
   failsWith(429, "QUOTA_EXCEEDED")
 ) {
   override get message() {
-    const more = this.requiredTier === undefined ? "" : `; a hub key of tier ${this.requiredTier} raises it`
-    return `This account has had its ${requestsPerDay[this.tier]} reads of composites of today without a hub key ` +
-      `(tier ${this.tier})${more}; the count starts anew at midnight UTC`
+    const more = this.requiredTier === undefined ? "" : `; a hub key of tier ${this.requiredTier} raises the limit`
+    return `This account has used its ${requestsPerDay[this.tier]} reads of composites of today without a hub key ` +
+      `(tier ${this.tier})${more}; the count starts again at midnight UTC`
   }
   get details() {
     const { requiredTier, tier } = this

@@ -81,8 +81,8 @@ export class HubKeys extends Effect.Service<HubKeys>()("hub/HubKeys", {
     })
 
     /**
-     * For reads of composites (contract: Hub authentication): a hub key, whose request is counted already, or whoever has
-     * signed in, as an Explorer or by the account's best active key. docs/decisions/one-credential.md
+     * For reads of composites (contract: Hub authentication): a hub key, whose request is counted already, or an account
+     * that has signed in, with the requests of its best active key, else of an Explorer. docs/decisions/one-credential.md
      */
     const reads: Policy<Unauthorized | HubReadsExceeded> = Effect.gen(function*() {
       yield* byHubReader

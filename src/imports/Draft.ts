@@ -219,6 +219,12 @@ export class Draft {
     if (item !== undefined) this.items[at] = { ...item, ...fields }
   }
 
+  /** Gives an item that was added another name, unless that is too long. */
+  rename(at: number, name: string) {
+    const { text } = cleanLine(name)
+    if (!tooLong(text, longest.name)) this.change(at, { name: text })
+  }
+
   /** Adds an item to the plan and returns its place, or a warning why it is skipped. */
   add(raw: RawItem, place: Place): number | undefined {
     this.rows++

@@ -40,6 +40,8 @@ export const Mappings = Schema.Record({ key: Schema.String, value: Target }).pip
 })
 export type Mappings = typeof Mappings.Type
 
+export const isPriceTarget = (target: Target | undefined) => target === "price" || target === "price_cents"
+
 /** The argument as the caller may pass it. */
 export const asArgument = (mappings: Mappings) => `mappings ${JSON.stringify(mappings)}`
 

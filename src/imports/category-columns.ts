@@ -5,6 +5,9 @@ const below =
 /** Words of headers that hold something of a category other than its name, or a category of taxes. */
 const others = /\b(?:tax|slug|url|link|image|icon|description|order|sort|position|count|commission|color|colour)\b/u
 
+/** Whether a cell can be a category's name, and not its number. */
+export const isCategoryName = (cell: string) => /[^\d\s.,;|]/.test(cell)
+
 /**
  * How well a header fits that has a category in it (`main category`, `category id`), smaller is better, a category below
  * another last; undefined when it has none.

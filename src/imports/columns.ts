@@ -1,6 +1,7 @@
 import { cleanLine, excerpt } from "./cleaning.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { plainHeader } from "./header-words.ts"
+import { type Warning } from "./Import.ts"
 import { type Mappings, type Target } from "./Mappings.ts"
 
 /** Where the fields are in the rows of a CSV file. */
@@ -25,6 +26,13 @@ export const fieldOf = (name: string): ItemField | undefined => {
 
 /** The name in a message or a preview; undefined for a blank one. */
 export const plainName = (name: string) => excerpt(name) === "" ? undefined : excerpt(name)
+
+/** The warning for a column that is not imported; `why` goes on after "was left out". */
+export const leftOut = (name: string, why: string): Warning => ({
+  type: "field_skipped",
+  context: `column ${name}`,
+  message: `column ${name} was left out${why}`
+})
 
 /** Columns after these are found by the contract's names only: this many take a few milliseconds. */
 export const mostNamed = 200

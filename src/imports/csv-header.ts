@@ -1,4 +1,4 @@
-import { type Columns, columnsOf, mostNamed } from "./columns.ts"
+import { type Columns, columnsOf, mostNamed, plainName } from "./columns.ts"
 import { type Delimiter, firstRows, someRows, type WholeRow } from "./csv-rows.ts"
 import { foreignByName, isCurrencyColumn } from "./currency.ts"
 import { itemFields } from "./fields.ts"
@@ -28,6 +28,9 @@ export interface Header extends Columns {
   /** Rows above it that have text. */
   readonly above: number
 }
+
+/** What a message calls a column. */
+export const nameAt = ({ names }: Pick<Header, "names">, at = -1, otherwise = "") => plainName(names[at] ?? "") ?? otherwise
 
 export const isBlank = (cells: ReadonlyArray<string>) => cells.every((cell) => cell.trim() === "")
 

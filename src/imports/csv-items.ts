@@ -1,8 +1,8 @@
 import { Either } from "effect"
 import { isCategoryList, oneCategory } from "./category-lists.ts"
 import { excerpt } from "./cleaning.ts"
-import { fieldOf, plainName } from "./columns.ts"
-import { type Header } from "./csv-header.ts"
+import { fieldOf } from "./columns.ts"
+import { type Header, nameAt } from "./csv-header.ts"
 import { foreignByColumn, inCurrency } from "./currency.ts"
 import { type Draft } from "./Draft.ts"
 import { type ItemField } from "./fields.ts"
@@ -16,8 +16,8 @@ import { RowLines } from "./row-lines.ts"
 import { type Kind, Variants } from "./variants.ts"
 import { withVariation } from "./variation.ts"
 
-const foreignIn = (cells: ReadonlyArray<string>, { currency, names }: Header) =>
-  currency === undefined ? undefined : foreignByColumn(plainName(names[currency] ?? "") ?? "", cells[currency])
+const foreignIn = (cells: ReadonlyArray<string>, header: Header) =>
+  header.currency === undefined ? undefined : foreignByColumn(nameAt(header, header.currency), cells[header.currency])
 
 /** Makes the items of the rows of a CSV file, and tells in a line each what is true of many of them. */
 export class CsvItems {
@@ -71,7 +71,7 @@ export class CsvItems {
   #variationOf(raw: RawItem, { option, parent }: Extract<Kind, { kind: "variation" }>): RawItem {
     const above = parent.at === undefined ? undefined : this.#draft.items[parent.at]
     if (parent.at !== undefined && above?.name === parent.name && above.priceCents !== null) {
-      this.#draft.change(parent.at, { name: String(withVariation(parent.name, parent.option)) })
+      this.#draft.rename(parent.at, String(withVariation(parent.name, parent.option)))
     }
     const category = typeof raw.text.category === "string" && raw.text.category.trim() !== ""
       ? raw.text.category

@@ -44,8 +44,8 @@ const notLatin = /(?!\p{Script=Latin})\p{L}/gu
 const capital = /(?!\p{Script=Latin})\p{Lu}/gu
 const notAscii = /[^\u0000-\u007f]/gu
 /**
- * What stands where people write it: small letters that are no part of a number and before no capital, capitals that begin
- * a word, dashes, and marks that are inside no word.
+ * What stands where people write it: small letters that are neither beside a digit nor before a capital, capitals that
+ * begin a word, dashes, and marks at the edges of words.
  */
 const plausible = new RegExp(
   [
@@ -56,20 +56,12 @@ const plausible = new RegExp(
 )
 
 /** Encodings of one byte a letter for scripts other than Latin: a text in one has words of the script. */
-const otherScripts: ReadonlyArray<Encoding> = [
-  ...[
-    "windows-1251",
-    "windows-1253",
-    "windows-1255",
-    "windows-1256",
-    "windows-874",
-    "koi8-r",
-    "x-mac-cyrillic"
-  ] as const
-]
+const otherScripts = new Set<Encoding>(
+  ["windows-1251", "windows-1253", "windows-1255", "windows-1256", "windows-874", "koi8-r", "x-mac-cyrillic"]
+)
 const wordOfOtherScript = /(?:(?!\p{Script=Latin})\p{L}\p{M}*){3}/u
 
-/** `Ýskender`, `Yoðurtlu`: Turkish, where none of the letters stands that Icelandic has beside these. */
+/** `Ýskender`, `Yoðurtlu`: Turkish, unless it has other letters of Icelandic too. */
 const isTurkish = (text: string) =>
   /[ÝþÞðÐ]/.test(text) && !/[áíóúæÁÍÓÚÆ]|(?<=[\p{Ll}\p{N}])[ÝÞÐ]|[ÝþÞðÐ](?=\p{N})/u.test(text)
 
@@ -117,7 +109,7 @@ const detected = (sample: Buffer) =>
 const plausibility = (sample: Buffer, encoding: Encoding) => {
   const text = new TextDecoder(encoding).decode(sample, { stream: true })
   const isMixed = 3 * count(text, mixed) > count(text, notLatin) ||
-    otherScripts.includes(encoding) && !wordOfOtherScript.test(text)
+    otherScripts.has(encoding) && !wordOfOtherScript.test(text)
   const characters = count(text, notAscii)
   // Of few characters the detector can't tell the language: the usual encodings come first.
   const prior = characters < 20 && usual.includes(encoding) ? 2 : 1

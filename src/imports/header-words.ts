@@ -111,7 +111,7 @@ const priceWords = new Set(["price", "prices", "preis", "precio", "prix", "prezz
 /** Words of German and Dutch are joined: `Bruttopreis`, `Verkoopprijs`. */
 const isPriceWord = (word: string) => priceWords.has(word) || /.(?:preis|prijs)$/.test(word)
 
-/** `Price (excl. tax)` is a price; `Price tax rule` and `Tax price code` are none. */
+/** `Price (excl. tax)` is a price; `Price tax rule` and `Tax price code` are not. */
 const withoutTax =
   /\b(?:tax|vat|mwst|ust|iva|tva|btw) (?:excluded|included|excl|incl|ex|inc|exclusive|inclusive|free)\b|\b(?:excluded|included|excl|incl|excluding|including|ex|inc|exkl|inkl|without|with|before|after|plus|zzgl|sin|con|hors|ht) (?:tax|taxes|vat|mwst|ust|iva|tva|btw)\b/gu
 

@@ -1,3 +1,4 @@
+import { excerpt } from "./cleaning.ts"
 import { withoutShop } from "./price-columns.ts"
 
 const no = /^(?:0|false|falsch|no|n|nein|non|нет|faux|falso)$/i
@@ -31,7 +32,7 @@ export const markingsOf = (names: ReadonlyArray<string>): ReadonlyArray<Marking>
   names.slice(0, 1000).flatMap((name, at) => {
     const plain = withoutShop(name)
     const hides = marks.find(([columns]) => columns.includes(plain))?.[1]
-    return hides === undefined ? [] : [{ at, name: name.trim(), hides }]
+    return hides === undefined ? [] : [{ at, name: excerpt(name), hides }]
   })
 
 /** What a row says of its item: `Status "draft"`. */

@@ -4,7 +4,7 @@ import { plainHeader } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
 import { type Fields, own } from "./json-fields.ts"
 import { leftOutPrices } from "./left-out-prices.ts"
-import { asArgument, type Mappings, type Suggestion } from "./Mappings.ts"
+import { asArgument, isPriceTarget, type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
 import { priceColumn } from "./price-columns.ts"
 import { suggestMappings } from "./suggest-mappings.ts"
@@ -72,7 +72,6 @@ export class MappedKeys {
   }
 }
 
-const isPriceTarget = (target: string | undefined) => target === "price" || target === "price_cents"
 const cellOf = (value: unknown) => typeof value === "string" || typeof value === "number" ? String(value) : ""
 
 /** What the keys that are not imported seem to hold. `items` are the first ones of the file, `missing` fields that none has. */

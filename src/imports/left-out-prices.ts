@@ -1,4 +1,5 @@
 import { excerpt } from "./cleaning.ts"
+import { leftOut } from "./columns.ts"
 import { isCost } from "./cost-words.ts"
 import { priceKind } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
@@ -28,8 +29,12 @@ export interface LeftOutPrices {
   readonly doubt: string | undefined
 }
 
-const exampleOf = ({ cells = [] }: PriceColumn) => excerpt(cells.find((cell) => /[1-9]/.test(cell)) ?? "")
+const exampleOf = ({ cells }: PriceColumn) => excerpt(cells.find((cell) => /[1-9]/.test(cell)) ?? "")
 const quoted = (columns: ReadonlyArray<PriceColumn>) => columns.map(({ name }) => JSON.stringify(name)).join(" and ")
+const ignoring = (columns: ReadonlyArray<PriceColumn>) =>
+  asArgument(Object.fromEntries(columns.map(({ name }) => [name, "ignore"])))
+const onlyOne = (column: PriceColumn) =>
+  `an item has one price. Give each price a row of its own, or pass ${ignoring([column])}`
 
 const discounts = /\b(?:discount|rabatt|descuento|sconto|remise|réduction|desconto|korting|surcharge)\b/u
 
@@ -38,71 +43,49 @@ const questionOf = ({ entryOf, others, price, undecided }: Source) => {
   const [first, ...more] = candidates
   if (first !== undefined) {
     const rows = [...new Set(more.flatMap((other) => conflicts(first, other)))].toSorted((a, b) => a - b)
-    return `${quoted(candidates)} may be the price, and differ: ${
-      threeRows(candidates, rows, entryOf)
-    }. Ask which of ` +
-      "them customers pay, map that one to price and the others to ignore; or give each price a row of its own"
+    const target = candidates.every(({ inCents }) => inCents) ? "price_cents" : "price"
+    return `${quoted(candidates)} may be the price, and differ: ${threeRows(candidates, rows, entryOf)}. Ask which of ` +
+      `them customers pay, map that one to ${target} and the others to ignore; or give each price a row of its own`
   }
   const costs = price === undefined
     ? others.filter((column) => isCost(column.plain) && column.content === "prices")
     : []
-  return costs.length === 0 ?
-    undefined :
-    `${quoted(costs)} is by its name what the shop pays, and no other column is ` +
-    `a price. Add a column price, or pass ${
-      asArgument(Object.fromEntries(costs.map(({ name }) => [name, "ignore"])))
-    } ` +
-    "to publish without prices; map it to price only if it is what customers pay"
+  return costs.length === 0 ? undefined : `${quoted(costs)} is by its name what the shop pays, and no other column is ` +
+    `a price. Add a column price, or pass ${ignoring(costs)} to publish without prices; map it to price only if it is ` +
+    "what customers pay"
 }
 
 /** Columns of prices that are left out, each with rows that show it; and what nobody but the owner knows. */
 export const leftOutPrices = (source: Source): LeftOutPrices => {
   const { entryOf, others, price, undecided } = source
-  const warn = ({ name }: PriceColumn, why: string): Warning => ({
-    type: "field_skipped",
-    context: `column ${name}`,
-    message: `column ${name} was left out${why}`
-  })
-  const ignore = ({ name }: PriceColumn) => `pass ${asArgument({ [name]: "ignore" })}`
   const rest = others.filter(({ name }) => !undecided.includes(name))
-  const kindOf = ({ cells = [], plain }: PriceColumn) => priceKind(plain, cells.slice(0, 50))
+  const kindOf = ({ cells, plain }: PriceColumn) => priceKind(plain, cells.slice(0, 50))
   const foreign = rest.filter((column) => kindOf(column) === "foreign" && exampleOf(column) !== "")
   const priced = rest.filter((column) => kindOf(column) === "dollars" && column.content === "prices")
   const rivals = price === undefined ? [] : priced.flatMap((column) => {
     const rows = conflicts(price, column)
-    return rows.length === 0 ? [] : [{ column, told: threeRows([price, column], rows, entryOf) }]
+    if (rows.length === 0) return []
+    const told = threeRows([price, column], rows, entryOf)
+    const warning = leftOut(column.name, ` and has other prices than ${price.name}: ${told}; ${onlyOne(column)}`)
+    return [{ warning, doubt: `${quoted([price, column])} have other prices: ${told}` }]
   })
   const question = questionOf(source)
-  const [rival] = rivals
   return {
     foreign: foreign.map((column) => ({ name: column.name, example: exampleOf(column) }))[0],
     question,
-    doubt: rival === undefined || price === undefined
-      ? undefined
-      : `${quoted([price, rival.column])} have other prices: ${rival.told}`,
+    doubt: rivals[0]?.doubt,
     warnings: [
       ...(question === undefined
         ? []
         : [{ type: "field_skipped", context: "file", message: `file has no price: ${question}` } as const]),
-      ...foreign.map((column) => warn(column, `: its "${exampleOf(column)}" ${foreignWhy}`)),
-      ...rivals.map(({ column, told }) =>
-        warn(
-          column,
-          ` and has other prices than ${
-            price?.name ?? "price"
-          }: ${told}; an item has one price. Give each price a row ` +
-            `of its own, or ${ignore(column)}`
-        )
-      ),
+      ...foreign.map((column) => leftOut(column.name, `: its "${exampleOf(column)}" ${foreignWhy}`)),
+      ...rivals.map(({ warning }) => warning),
       ...(price === undefined && question === undefined ? priced : []).map((column) =>
-        warn(
-          column,
-          ` and may have prices too, such as "${exampleOf(column)}"; an item has one price, or ${ignore(column)}`
-        )
+        leftOut(column.name, ` and may have prices too, such as "${exampleOf(column)}"; ${onlyOne(column)}`)
       ),
       ...rest.filter((column) => discounts.test(column.plain) && column.content === "prices").map((column) =>
-        warn(
-          column,
+        leftOut(
+          column.name,
           `: ${column.filled} ${column.filled === 1 ? "row has" : "rows have"} something in it, such as ` +
             `"${exampleOf(column)}"; the prices are imported without it`
         )

@@ -1,5 +1,5 @@
 import { type Draft } from "./Draft.ts"
-import { asArgument, type Suggestion, type Target } from "./Mappings.ts"
+import { asArgument, isPriceTarget, type Suggestion, type Target } from "./Mappings.ts"
 import { type Loss } from "./plan.ts"
 import { foreignWhy } from "./price.ts"
 
@@ -37,7 +37,7 @@ export const lossOf = (
   { advice, doubt, foreign, price, question, suggestion }: Source
 ): Loss | undefined => {
   const vital = Object.entries(suggestion.mappings).find(([, target]) =>
-    target === "price" || target === "price_cents" || target === "catalog_items"
+    isPriceTarget(target) || target === "catalog_items"
   )
   if (vital !== undefined) return lostColumn(...vital, doubt)
   if (draft.items.length === 0) {

@@ -25,25 +25,22 @@ const shareOf = (cells: ReadonlyArray<string>, is: (cell: string) => boolean) =>
 
 /** Which of its columns may hold what: the price is the last of amounts, the name of the texts that differ most. */
 const guess = (rows: ReadonlyArray<ReadonlyArray<string>>): Suggestion => {
-  const columns = (rows[0] ?? []).map((_, at) => {
+  const columns = numbered(rows[0] ?? []).map((name, at) => {
     const cells = rows.map((row) => row[at]?.trim() ?? "").filter((cell) => cell !== "")
     const length = cells.reduce((sum, cell) => sum + cell.length, 0) / Math.max(1, cells.length)
-    return { name: `column ${at + 1}`, cells, length, distinct: new Set(cells).size }
+    return { name, cells, length, distinct: new Set(cells).size }
   })
   const price = columns.findLast(({ cells }) => shareOf(cells, isAmount) > 0.5)
   const texts = columns.filter(({ cells }) => shareOf(cells, isText) > 0.5)
   const [name, ...others] = texts.toSorted((a, b) => b.distinct - a.distinct)
   const category = others.find(({ cells, distinct }) => cells.length > 3 && distinct * 2 <= cells.length)
   const description = others.find((column) => column !== category && column.length > 20)
-  const found = { name, description, price, category }
+  const found = [[name, "name"], [description, "description"], [price, "price"], [category, "category"]] as const
   return {
     program: null,
     undecided: [],
     mappings: Object.fromEntries(
-      itemFields.flatMap((field) => {
-        const column = found[field as keyof typeof found]
-        return column === undefined ? [] : [[column.name, field]]
-      })
+      found.flatMap(([column, field]) => column === undefined ? [] : [[column.name, field] as const])
     )
   }
 }

@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
 import { fieldOf, plainName } from "./columns.ts"
 import { examineColumns } from "./csv-columns.ts"
-import { bestHeader, type Header, isBlank } from "./csv-header.ts"
+import { bestHeader, type Header, isBlank, nameAt } from "./csv-header.ts"
 import { CsvItems } from "./csv-items.ts"
 import { countRows, csvRows, type Row } from "./csv-rows.ts"
 import { type Decoded } from "./decode.ts"
@@ -26,19 +26,15 @@ const word = (cell: unknown) => typeof cell === "string" ? cell.trim().toLowerCa
 
 /** Adds the mapped columns to the draft; returns the names of the others. */
 const mapColumns = (draft: Draft, header: Header) => {
-  const { variation } = header
-  const places = new Set([...header.byField.values(), ...(variation === undefined ? [] : [variation])])
-  if (variation !== undefined) draft.map(plainName(header.names[variation] ?? "") ?? "variation", "variation")
-  for (const [field, at] of header.byField) draft.map(plainName(header.names[at] ?? "") ?? field, field)
-  for (const { at } of header.markings) {
+  const places = new Set<number>()
+  const map = (at: number, target: string) => {
+    if (!places.has(at)) draft.map(nameAt(header, at, target), target)
     places.add(at)
-    draft.map(plainName(header.names[at] ?? "") ?? "is_available", "is_available")
   }
-  for (const at of optionColumns(header)) {
-    if (places.has(at)) continue
-    places.add(at)
-    draft.map(plainName(header.names[at] ?? "") ?? "variation", "variation")
-  }
+  if (header.variation !== undefined) map(header.variation, "variation")
+  for (const [field, at] of header.byField) map(at, field)
+  for (const { at } of header.markings) map(at, "is_available")
+  for (const at of optionColumns(header)) map(at, "variation")
   for (const [at, name] of header.names.entries()) {
     const field = places.has(at) || header.ignored.has(at) ? undefined : fieldOf(name)
     if (field === undefined) continue
@@ -69,9 +65,7 @@ const addRow = (draft: Draft, header: Header, items: CsvItems, row: Row) => {
     draft.rows++
     return draft.warn("format_error", entry, `repeats the header, "${excerpt(cells.join(", "))}"; skipped`)
   }
-  for (const [field, at] of header.byField) {
-    draft.map(plainName(header.names[at] ?? "") ?? field, field, cells[at])
-  }
+  for (const [field, at] of header.byField) draft.map(nameAt(header, at, field), field, cells[at])
   draft.see(cells, entry)
   const description = cells[header.byField.get("description") ?? -1] ?? ""
   if (isHtml(description)) draft.seeHtml(description, entry, `${entry}, column description`)
@@ -127,7 +121,7 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     rows: draft.rows,
     loss: lossOf(draft, {
       suggestion,
-      price: plainName(header.names[header.byField.get("price") ?? -1] ?? "") ?? "price",
+      price: nameAt(header, header.byField.get("price"), "price"),
       advice: "Write each as an amount in US dollars, such as 5.00",
       ...leftOut
     })

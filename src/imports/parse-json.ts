@@ -91,12 +91,11 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
     member: (key, start, end) => void (rootFields.includes(key) && spans.set(key, { start, end })),
     element: (start, end) => {
       if (draft.isFull) return draft.count()
-      if (end - start <= mostItemBytes) {
-        const item = parsed({ start, end })
-        if (isFields(item)) mapped.see(item, true)
-        if (isFields(item) && seen.length < mostSeen) seen.push(item)
-        return addItem(draft, unmapped, keys, item)
-      }
+      const item = end - start > mostItemBytes ? undefined : parsed({ start, end })
+      const fields = isFields(item) ? item : {}
+      mapped.see(fields, true)
+      if (seen.length < mostSeen) seen.push(fields)
+      if (item !== undefined) return addItem(draft, unmapped, keys, item)
       draft.warn("format_error", `catalog_items[${draft.rows++}]`, "is larger than 64 KiB; skipped")
     }
   })

@@ -9,12 +9,11 @@ import { hasCommaDecimal } from "./price.ts"
 /** A column, and what it has in the first rows. */
 export interface Column {
   readonly name: string
-  /** Undefined when nobody has looked. */
-  readonly cells?: ReadonlyArray<string>
+  readonly cells: ReadonlyArray<string>
 }
 
 /** What a column has in it, as prices. `flags` are 0 and 1 alone; `unread` has digits and no price. */
-type Content = "unknown" | "empty" | "zeros" | "flags" | "unread" | "text" | "prices"
+type Content = "empty" | "zeros" | "flags" | "unread" | "text" | "prices"
 
 export interface PriceColumn extends Column {
   readonly plain: string
@@ -41,7 +40,7 @@ const contentOf = (cells: ReadonlyArray<string>, prices: ReadonlyArray<number | 
 export const priceColumn = ({ cells, name }: Column, isInCents?: boolean): PriceColumn => {
   const plain = withoutShop(name)
   const inCents = isInCents ?? isCents(plain)
-  const trimmed = cells?.map((cell) => cell.trim()) ?? []
+  const trimmed = cells.map((cell) => cell.trim())
   const read = () => {
     const decimal = trimmed.some(hasCommaDecimal) ? "comma" : "point"
     return trimmed.map((cell) => {
@@ -54,7 +53,7 @@ export const priceColumn = ({ cells, name }: Column, isInCents?: boolean): Price
     const prices = read()
     return {
       prices,
-      content: cells === undefined ? "unknown" as const : contentOf(trimmed, prices),
+      content: contentOf(trimmed, prices),
       filled: prices.filter((price) => price !== null).length
     }
   }
@@ -62,7 +61,7 @@ export const priceColumn = ({ cells, name }: Column, isInCents?: boolean): Price
   const seen = () => known ??= look()
   return {
     name,
-    ...(cells === undefined ? {} : { cells: trimmed }),
+    cells: trimmed,
     plain,
     inCents,
     get prices() {
@@ -87,10 +86,10 @@ const main = new Set([
 ])
 /** What may be a price when there is no other: a reduced one, one for a measure, a recommended one. */
 const second =
-  /\b(?:sale|special|promo|promotion|discounted|reduced|unit|starting|msrp|rrp|uvp|rate|fee|amount|charge|usd|dollars?|angebotspreis|aktionspreis|sonderpreis|grundpreis|oferta|rebajado|promo|promotionnel|saldo|offerta|акции|распродажи)\b|^\$$/u
+  /\b(?:sale|special|promo|promotion|discounted|reduced|unit|starting|msrp|rrp|uvp|rate|fee|amount|charge|usd|dollars?|angebotspreis|aktionspreis|sonderpreis|grundpreis|oferta|rebajado|promotionnel|saldo|offerta|акции|распродажи)\b|^\$$/u
 
 /** How well a column fits as the price, smaller is better; undefined when it doesn't. */
-const tierOf = ({ cells = [], plain }: PriceColumn, preset: ReadonlyArray<string>) => {
+const tierOf = ({ cells, plain }: PriceColumn, preset: ReadonlyArray<string>) => {
   const place = preset.indexOf(plain)
   if (place >= 0) return place - preset.length
   if (isForeignMoney(plain) || isCost(plain)) return undefined
@@ -107,7 +106,7 @@ const tierOf = ({ cells = [], plain }: PriceColumn, preset: ReadonlyArray<string
 export const conflicts = (one: PriceColumn, other: PriceColumn): ReadonlyArray<number> =>
   other.prices.flatMap((price, at) => price !== null && price !== one.prices[at] ? [at] : [])
 
-export interface PriceChoice {
+interface PriceChoice {
   /** The column to suggest. */
   readonly column?: PriceColumn
   /** Columns of which one may be meant, and only the owner knows which. */
@@ -126,10 +125,9 @@ export const choosePrice = (columns: ReadonlyArray<PriceColumn>, preset: Readonl
     const tier = tierOf(column, preset)
     return tier === undefined ? [] : [{ column, tier, fit: fitOf("price", column.plain) ?? 1000 }]
   })
-  const having = (...contents: ReadonlyArray<Content>) =>
-    ranked.filter(({ column }) => contents.includes(column.content))
+  const having = (content: Content) => ranked.filter(({ column }) => column.content === content)
   const priced = having("prices")
-  const sorted = (priced.length > 0 ? priced : having("unknown", "unread")).toSorted((a, b) =>
+  const sorted = (priced.length > 0 ? priced : having("unread")).toSorted((a, b) =>
     a.tier - b.tier || b.column.filled - a.column.filled || a.fit - b.fit
   )
   const [best] = sorted
@@ -144,7 +142,7 @@ export const choosePrice = (columns: ReadonlyArray<PriceColumn>, preset: Readonl
     : { column: best.column, undecided: [] }
 }
 
-const cellOf = ({ cells = [] }: Column, at: number) => {
+const cellOf = ({ cells }: Column, at: number) => {
   const cell = cells[at] ?? ""
   return cell === "" ? "none" : `"${excerpt(cell)}"`
 }

@@ -52,28 +52,20 @@ const rowsOf = (rows: ReadonlyArray<number>) => {
 
 /** Collects what is true of many rows, and tells each in one line with a few examples. */
 export class RowLines {
-  readonly #rows = new Map<Told, Array<number>>()
-  readonly #examples = new Map<Told, Set<string>>()
+  readonly #noted = new Map<Told, { readonly rows: Array<number>; readonly examples: Set<string> }>()
 
   note(what: Told, row: number, example: string) {
-    const [rows, examples] = [this.#rows.get(what) ?? [], this.#examples.get(what) ?? new Set<string>()]
-    rows.push(row)
-    if (examples.size < 3) examples.add(example)
-    this.#rows.set(what, rows)
-    this.#examples.set(what, examples)
+    const noted = this.#noted.get(what) ?? { rows: [], examples: new Set<string>() }
+    noted.rows.push(row)
+    if (noted.examples.size < 3) noted.examples.add(example)
+    this.#noted.set(what, noted)
   }
 
   get warnings(): ReadonlyArray<Warning> {
     return Object.entries(told).flatMap(([what, { many, one, rest, type }]) => {
-      const rows = this.#rows.get(what as Told) ?? []
-      const examples = [...this.#examples.get(what as Told) ?? []].join(", ")
-      return rows.length === 0
-        ? []
-        : [{
-          type,
-          context: `row ${rows[0]}`,
-          message: `${rowsOf(rows)} ${rows.length === 1 ? one : many}${rest(examples)}`
-        }]
+      const { examples, rows } = this.#noted.get(what as Told) ?? { examples: [], rows: [] }
+      const words = `${rows.length === 1 ? one : many}${rest([...examples].join(", "))}`
+      return rows.length === 0 ? [] : [{ type, context: `row ${rows[0]}`, message: `${rowsOf(rows)} ${words}` }]
     })
   }
 }

@@ -1,7 +1,6 @@
 import { excerpt } from "./cleaning.ts"
-import { type Header } from "./csv-header.ts"
+import { type Header, isBlank } from "./csv-header.ts"
 
-const isBlank = (cell: string | undefined) => (cell ?? "").trim() === ""
 /** An amount as prices are written, and no number of anything else. */
 const isMoney = (cell: string | undefined) => /^\p{Sc}?\s?\d{1,6}[.,]\d{2}\s?\p{Sc}?$/u.test((cell ?? "").trim())
 
@@ -13,14 +12,12 @@ export const shiftOf = (cells: ReadonlyArray<string>, { byField, delimiter, name
   const cure =
     `skipped: ${excerpt(cells.join(delimiter))}. Put a text with "${delimiter}" in it in double quotes, such ` +
     `as "salt${delimiter} pepper"`
-  if (!cells.slice(width).every(isBlank)) {
-    return `has ${cells.length} cells where the header has ${width}; ${cure}`
-  }
+  if (!isBlank(cells.slice(width))) return `has ${cells.length} cells where the header has ${width}; ${cure}`
   const price = byField.get("price")
   if (price === undefined) return undefined
-  const unnamed = names.findIndex((name, at) => isBlank(name) && !isBlank(cells[at]))
+  const unnamed = names.findIndex((name, at) => isBlank([name]) && !isBlank([cells[at] ?? ""]))
   if (cells.length > width && unnamed > price) {
-    return `has a cell below no name and more cells than the header; ${cure}`
+    return `has a cell in a column without a name, and more cells than the header; ${cure}`
   }
   const text = (["category", "item_type", "price_type", "description"] as const).find((field) => {
     const at = byField.get(field)

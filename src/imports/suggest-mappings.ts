@@ -1,3 +1,4 @@
+import { isCategoryName } from "./category-columns.ts"
 import { recognisePreset } from "./export-presets.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { fitOf, plainHeader } from "./header-words.ts"
@@ -29,9 +30,9 @@ const placeIn = (names: ReadonlyArray<string> = []): Fit => ({ plain }) => {
   return place < 0 ? undefined : place
 }
 
-/** Whether a column has text for the field. Numbers are no names of categories. */
+/** Whether a column has text for the field. */
 const hasContent = ({ cells }: Column, field: ItemField) =>
-  cells === undefined || cells.some((cell) => field === "category" ? /[^\d\s.,;|]/.test(cell) : cell.trim() !== "")
+  cells.some((cell) => field === "category" ? isCategoryName(cell) : cell.trim() !== "")
 
 /**
  * Suggests which of the columns that are not imported hold the fields that no column has yet. `headers` are all of the
@@ -45,23 +46,22 @@ export const suggestMappings = (
   const preset = recognisePreset(headers)
   const columns = candidates.map((candidate) => ({ ...candidate, plain: plainHeader(candidate.name) }))
   const chosen = new Map<string, Target>()
-  const open = new Set(itemFields.filter((field) => missing.includes(field)))
+  const open = new Set<ItemField>(missing.filter((field) => field !== "price"))
   const left = () => columns.filter(({ name, plain }) => !chosen.has(name) && preset?.others?.includes(plain) !== true)
   const choose = (field: ItemField, fit: Fit) => {
-    if (field === "price" || !open.has(field)) return
-    const name = bestOf(left().filter((column) => hasContent(column, field)), fit)
+    const name = open.has(field) ? bestOf(left().filter((column) => hasContent(column, field)), fit) : undefined
     if (name === undefined) return
     chosen.set(name, field)
     open.delete(field)
   }
   for (const field of itemFields) choose(field, placeIn(preset?.fields[field]))
-  const { column: price, undecided } = open.has("price")
+  const { column: price, undecided } = missing.includes("price")
     ? choosePrice(left().map((column) => priceColumn(column)), preset?.fields.price ?? [])
     : { undecided: [] }
   if (price !== undefined) chosen.set(price.name, price.inCents ? "price_cents" : "price")
   const prices = new Set(undecided.map(({ name }) => name))
   for (const field of itemFields) choose(field, ({ name, plain }) => prices.has(name) ? undefined : fitOf(field, plain))
-  const variation = columns.find(({ cells = [], plain }) => plain === preset?.variation && cells.some(isVariation))
+  const variation = columns.find(({ cells, plain }) => plain === preset?.variation && cells.some(isVariation))
   if (variation !== undefined) chosen.set(variation.name, "variation")
   const placeOf = ([, target]: readonly [string, Target]) =>
     inOrder.indexOf(target === "price_cents" ? "price" : target)

@@ -1,29 +1,15 @@
 import { excerpt } from "./cleaning.ts"
-import { type Columns, mostNamed, plainName } from "./columns.ts"
+import { type Columns, leftOut, mostNamed, plainName } from "./columns.ts"
 import { type Warning } from "./Import.ts"
 import { type LeftOutPrices } from "./left-out-prices.ts"
 import { asArgument, type Mappings, type Suggestion } from "./Mappings.ts"
 import { type Fault } from "./plan.ts"
-import { type Column } from "./price-columns.ts"
 
 /** Maximum of names in an answer. */
 const mostColumns = 100
 
 const shownNames = (names: ReadonlyArray<string>) =>
   names.slice(0, mostNamed).flatMap((name) => plainName(name) ?? []).slice(0, mostColumns)
-
-/** The columns that are not imported, with their cells in `rows`; of several with one name, the first. */
-export const otherColumns = (
-  names: ReadonlyArray<string>,
-  { byField, ignored, variation }: Columns,
-  rows: ReadonlyArray<ReadonlyArray<string>>
-): ReadonlyArray<Column> => {
-  const mapped = new Set([...byField.values(), ...ignored, variation])
-  return names.slice(0, mostNamed).flatMap((raw, at) => {
-    const name = mapped.has(at) || names.indexOf(raw) < at ? undefined : plainName(raw)
-    return name === undefined ? [] : [{ name, cells: rows.map((cells) => cells[at] ?? "") }]
-  })
-}
 
 /** Why the mappings don't fit the file; undefined when they do. */
 export const mappingFault = (
@@ -63,8 +49,6 @@ export const nameFault = (
 
 /** A warning for each column that would be lost although a field is missing. */
 export const suggestionWarnings = ({ mappings }: Suggestion): ReadonlyArray<Warning> =>
-  Object.entries(mappings).map(([column, target]) => ({
-    type: "field_skipped",
-    context: `column ${column}`,
-    message: `column ${column} was left out; if it holds ${target}, pass ${asArgument({ [column]: target })}`
-  }))
+  Object.entries(mappings).map(([column, target]) =>
+    leftOut(column, `; if it holds ${target}, pass ${asArgument({ [column]: target })}`)
+  )

@@ -80,7 +80,7 @@ export const withoutLanguage = (plain: string) => {
 
 const nameWords = new Set([
   ...["name", "title", "nom", "nome", "nombre", "titel", "titre", "titolo", "título", "naam", "nazwa", "название"],
-  ...["наименование", "tên", "όνομα", "navn", "namn", "nimi", "naziv", "název", "название", "имя"]
+  ...["наименование", "tên", "όνομα", "navn", "namn", "nimi", "naziv", "název", "имя"]
 ])
 const thingWords = new Set([
   ...[

@@ -51,10 +51,10 @@ interface Wanted {
 }
 
 /** "Open now" in words is the filter. */
-const openWanted = ({ query, ...input }: typeof SearchBusinesses.Type): typeof SearchBusinesses.Type => {
-  const rest = query === undefined ? undefined : openNowOf(query)
-  if (rest === undefined) return query === undefined ? input : { ...input, query }
-  return { ...input, open_now: true, ...(rest === "" ? {} : { query: rest }) }
+const openWanted = (input: typeof SearchBusinesses.Type): typeof SearchBusinesses.Type => {
+  const { query = "", ...others } = input
+  const rest = openNowOf(query)
+  return rest === undefined ? input : { ...others, open_now: true, ...(rest === "" ? {} : { query: rest }) }
 }
 
 /** What a limit of the price did. `within`: how many offer what was searched for at that price, `offering`: at any. */
@@ -208,13 +208,12 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
     })
 
     const search = Effect.fn("BusinessSearch.search")(function*(input: typeof SearchBusinesses.Type) {
-      const { category, city } = input
+      const asked = openWanted(input)
+      const { category, city, query } = asked
       const filters = {
         ...(city === undefined ? {} : { location: city }),
         ...(category === undefined ? {} : { category })
       }
-      const asked = openWanted(input)
-      const { query } = asked
       if (query === undefined) return yield* run(filters, asked)
       const price = priceLimitOf(query)
       if (price === undefined || (yield* isName({ ...filters, search: query }))) {

@@ -138,7 +138,7 @@ describe("a composite's SKILL.md says of a composite", () => {
     fc.assert(
       fc.property(source, (made) => {
         const count = made.members.filter((one) => one.verification_tier === 0).length
-        const said = /Unverified are (\d+) of the (\d+) below/.exec(compositeSkillOf(made).text)?.slice(1).map(Number)
+        const said = / (\d+) of the (\d+) below are unverified/.exec(compositeSkillOf(made).text)?.slice(1).map(Number)
         expect(said).toEqual(count === 0 ? undefined : [count, made.members.length])
       }),
       { numRuns: 50 }

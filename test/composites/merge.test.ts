@@ -129,7 +129,7 @@ describe("tools of several members", () => {
       properties: { limit: {}, description: {}, businesses: { type: "array", maxItems: 10 } }
     })
     expect(tools[0]!.description).toMatch(
-      /^Calls search, which the businesses describe each in words of its own\. It takes limit, description\. Asks /
+      /^Calls search, which each business describes in its own words\. It takes limit, description\. Asks /
     )
     expect(JSON.stringify(tools[0]!.inputSchema)).not.toContain("Of a dish")
     expect(clashes).toEqual([])
@@ -192,7 +192,7 @@ describe("tools of several members", () => {
     expect(words(plain("a"), plain("b"))).toMatch(/^Finds dishes of the business\. Asks up to 2 businesses/)
     for (const others of [["a"], ["a", "b"], ["a", "b", "c", "d"]]) {
       const said = words(hostile, ...others.map(plain))
-      expect(said).toMatch(/^Calls search, which the businesses describe each in words of its own\. Asks up to \d/)
+      expect(said).toMatch(/^Calls search, which each business describes in its own words\. Asks up to \d/)
       expect(words(...others.map(plain), hostile)).toBe(said)
     }
     const titled = (slug: string, title: string) => member(slug, tool("search", { title, description: "Finds." }))

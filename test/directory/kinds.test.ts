@@ -8,10 +8,15 @@ describe("a word for a kind of business", () => {
     ["zahnarzt", "dentist"],
     ["Bäckerei", "bakery"],
     ["drugstore", "pharmacy"],
+    ["кофейня", "coffee"],
     ["歯医者", "dental"],
     ["치과", "zahnarzt"]
   ])("%s stands for %s, too", (asked, other) => {
     expect(sameKindAs(asked)).toContain(other)
+  })
+
+  it("is spelled as the vocabulary has it, without marks over letters", () => {
+    expect(sameKindAs("coffee")).toContain("кофеиня")
   })
 
   it("that is only found asks for itself alone", () => {

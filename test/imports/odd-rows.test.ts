@@ -157,7 +157,7 @@ describe("a text with a comma and no quotes gives no wrong price", () => {
     ["name,price,category\nWings, spicy,12,9.99\n", /row 2 has 4 cells where the header has 3; skipped/],
     [
       "name,description,price,category,\nWings,Spicy, 12,9.99,Mains,\n",
-      /row 2 has a cell below no name and more cells/
+      /row 2 has a cell in a column without a name, and more cells/
     ],
     ["name,description,price,category\nWings,Spicy, 12,9.99\n", /row 2 has an amount as its category; skipped/]
   ])("%j", (rows, message) => {

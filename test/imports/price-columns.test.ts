@@ -94,6 +94,12 @@ describe("of two prices", () => {
     }
   })
 
+  it("in cents the one is to be mapped as such", () => {
+    const { loss, suggestion } = read("name,Small price cents,Large price cents\nSoup,850,900\n")
+    expect(suggestion.undecided).toEqual(["Small price cents", "Large price cents"])
+    expect(loss?.message).toContain("map that one to price_cents and the others to ignore")
+  })
+
   it("more than ten are not put to the owner", () => {
     const columns = Array.from({ length: 30 }, (_, at) => `Price ${at}`)
     const content = `name,${columns.join(",")}\nSoup,${columns.map((_, at) => at + 2).join(",")}\n`
@@ -153,6 +159,8 @@ describe("the keys of JSON items", () => {
     const two = json([{ name: "Soup", "Price [A]": 8.5, "Price [B]": 9 }])
     expect(two.suggestion).toMatchObject({ mappings: {}, undecided: ["Price [A]", "Price [B]"] })
     expect(two.loss?.message).toContain("catalog_items[0], \"Soup\": \"8.5\" and \"9\"")
+    const second = json([[], { name: "Soup", "Price [A]": 8.5, "Price [B]": 9 }])
+    expect(second.loss?.message).toContain("catalog_items[1], \"Soup\": \"8.5\" and \"9\"")
     expect(messagesOf(json([{ name: "Soup", price: 8.5, salePrice: 7, cost: 2 }]))).toEqual([
       "column salePrice was left out and has other prices than price: catalog_items[0], \"Soup\": \"8.5\" and \"7\"; an item " +
       "has one price. Give each price a row of its own, or pass mappings {\"salePrice\":\"ignore\"}",

@@ -4,15 +4,23 @@ import { suggestMappings } from "#src/imports/suggest-mappings.ts"
 import { FastCheck as fc } from "effect"
 import { assert, describe, expect, it } from "vitest"
 
+/** What a column has in it that says nothing of its field: neither a price nor a number alone. */
+const cells = ["see page 5"]
 const suggest = (headers: ReadonlyArray<string>, missing = itemFields as ReadonlyArray<typeof itemFields[number]>) =>
-  suggestMappings(headers, headers.map((name) => ({ name })), missing)
+  suggestMappings(headers, headers.map((name) => ({ name, cells })), missing)
 
 describe("a suggested mapping", () => {
   it.each<[string, ReadonlyArray<string>, Record<string, string>]>([
     [
       "Square",
       ["Token", "Item Name", "Variation Name", "SKU", "Description", "Categories", "Price", "Option Name 1"],
-      { "Item Name": "name", Description: "description", Price: "price", Categories: "category" }
+      {
+        "Item Name": "name",
+        Description: "description",
+        Price: "price",
+        Categories: "category",
+        "Variation Name": "variation"
+      }
     ],
     [
       "Shopify",

@@ -34,6 +34,17 @@ describe("a row without a name", () => {
     ])
   })
 
+  it("has a parent whose own option is cleaned, and is left out where the name would be too long", () => {
+    const of = (option: string) =>
+      read([
+        "Handle,name,Option1 Value,price",
+        `a,Soup,"${option}",5`,
+        "a,,large,6"
+      ]).plan.items.map(({ name }) => name)
+    expect(of("s\u0000m\u0007all\n(hot)")).toEqual(["Soup, small (hot)", "Soup, large"])
+    expect(of("s".repeat(300))).toEqual(["Soup", "Soup, large"])
+  })
+
   it("is the same with its option mapped to variation", () => {
     expect(items(read(loyverse, { ...mappings, "Opción 1 valor": "variation" }))).toEqual(
       items(read(loyverse, mappings))

@@ -79,7 +79,7 @@ const foundIn = Effect.fn("cli.connectUrl")(function*(text: string, installation
   return found
 })
 
-/** One of the account's own servers. One that does not run since its deployment failed is not written into a client's file. */
+/** One of the account's own servers. One that does not run because its deployment failed is not written into a client's file. */
 const foundOf = Effect.fn("cli.connectServer")(
   function*(connected: Connected, target: Parameters<typeof findServer>[1], write: boolean) {
     const { authMode, id, publicUrl, slug, status } = yield* findServer(connected, target)
@@ -96,7 +96,7 @@ const foundOf = Effect.fn("cli.connectServer")(
       yield* Console.error(message)
     } else if (isUnusable(newest, { authMode })) {
       yield* Console.error(printable(
-        `Clients may fail: the platform's own MCP handshake with it did: ${newest.mcp?.problem ?? ""}`
+        `Clients may fail, as the platform's own MCP handshake with it failed: ${newest.mcp?.problem ?? ""}`
       ))
     }
     return { name: slug, endpoint: `${publicUrl}/${newest?.mcp?.transport === "sse" ? "sse" : "mcp"}` } satisfies Found

@@ -124,7 +124,7 @@ export const deployCommand = Command.make(
       yield* showEnd(ended, server, json)
       yield* Console.error(
         isUnusable(ended, { authMode: Option.getOrUndefined(options.authMode) ?? server.authMode })
-          ? "It runs, and clients may fail: the platform's own MCP handshake with it did, as told above. Mend that and " +
+          ? "It runs, but clients may fail: the platform's own MCP handshake with it failed, as shown above. Mend that and " +
             "deploy again; berth logs has what the server printed"
           : "Connect a client: berth connect --claude, --cursor or --vscode"
       )
