@@ -116,7 +116,7 @@ describe("a caller of /v2", () => {
     for (const { headers } of answers) {
       for (const name of ["limit", "remaining", "reset"]) expect(headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/)
     }
-    expect(answers[0]?.headers.get("x-ratelimit-limit")).toBe("100000")
+    expect(answers[0]?.headers.get("x-ratelimit-limit")).toBe("3000")
   })
 
   it("is known by a key or session token, as Bearer or as the password of any user", async () => {
