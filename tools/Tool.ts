@@ -53,6 +53,7 @@ const hints = {
   update: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   /** What was there is gone, which an update leaves but for the fields that it names. */
   replace: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  /** A DELETE over HTTP. */
   delete: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   /** Another's tool decides, and the next one may do more: the protocol's defaults (MCP 2025-11-25, ToolAnnotations). */
   unknown: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
@@ -72,7 +73,10 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   readonly needs: Needs
   readonly lowerCaseCodes?: boolean
   readonly params: Schema.Schema<P, PI>
-  /** What wrong arguments of a tool that reads are (a query over HTTP) where the contract has another code than bad_request. */
+  /**
+   * What wrong arguments are of a tool that reads or deletes, which has a query over HTTP and no body, where the contract
+   * has another code than bad_request.
+   */
   readonly wrongQuery?: (error: Invalid) => unknown
   /** What is refused whatever else is wrong with the arguments. */
   readonly before?: (args: unknown) => Effect.Effect<void, unknown, R>
@@ -85,7 +89,8 @@ export const tool = <P, PI, A, AI, E, R extends CurrentActor>(options: {
   const coerced = coercedBy(options.params)
   const decode = decodeInput(options.params)
   const { before = () => Effect.void, confirm, needs, success, text, wrongQuery = asBadRequest } = options
-  const asFailure = (error: Invalid) => options.effect === "read" ? wrongQuery(error) : error
+  const hasQuery = options.effect === "read" || options.effect === "delete"
+  const asFailure = (error: Invalid) => hasQuery ? wrongQuery(error) : error
   const encode = success === undefined ? () => Effect.succeed(undefined) : Schema.encodeUnknown(success)
   const paramsOf = (args: unknown) => Effect.mapError(decode(coerced(args)), asFailure)
   return {

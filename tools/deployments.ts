@@ -124,7 +124,7 @@ export const deploymentTools = Effect.gen(function*() {
       description:
         "Ends a deployment that is pending or building, which canceling the call of deploy does not: it fails, its " +
         "machine is removed, and the version that serves goes on. For one that runs use rollback or stop_server.",
-      effect: "delete",
+      effect: "replace",
       needs: ["deployments:write"],
       params: Input({ ...serverId, deploymentId: Schema.String }),
       success: Deployment,

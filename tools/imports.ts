@@ -58,7 +58,7 @@ export const importTools = Effect.map(Imports, (imports) => [
     description: "Takes back one import that nothing was built upon: removes its items and categories, restores the " +
       "profile, and the catalog that publish_business replaced. Business, listing and server stay. importId is the " +
       "preview's id.",
-    effect: "delete",
+    effect: "replace",
     params: Input({ ...businessId, importId: Schema.String }),
     success: Reverted,
     run: ({ businessId, importId }) => imports.revert(businessId, importId)

@@ -1,6 +1,7 @@
 import { areaOf } from "#http/traits/areas.ts"
 import { defaults } from "#http/traits/Traits.ts"
 import { describe, type Failure } from "#src/shared/Failure.ts"
+import { StillRunning } from "#src/shared/Idempotency.ts"
 import { type Declared } from "./declared.ts"
 import { children, dig, type Json, operationsOf, usedSchemas } from "./describe.ts"
 import { type Body, failureExample, unknownParameter } from "./examples/failures.ts"
@@ -125,7 +126,12 @@ const exampleFor = (declared: Declared | undefined, path: string, operation: Jso
     // Every operation has a limit of requests; and a JSON body is read before the operation is asked.
     const isCommon = status === 429 || status === 400 && body === "json"
     const isQuery = status === 400 && body === undefined && query !== "any"
-    const shown = isQuery ? describe(wrongQuery(unknownParameter)) : undefined
+    const isRepeat = status === 409 && declared?.codes.get(409) === undefined
+    const shown = isQuery
+      ? describe(wrongQuery(unknownParameter))
+      : isRepeat
+      ? describe(new StillRunning({}))
+      : undefined
     return spelled(shown ?? failureExample(status, meaning, isCommon ? [] : declared?.codes.get(status) ?? [], body))
   }
 }
@@ -140,8 +146,9 @@ export const describeActualResponses = (declared: ReadonlyArray<Declared>) => (s
   for (const { method, operation, operationId, path, responses } of operationsOf(spec)) {
     const exampleOf = exampleFor(byId.get(operationId), path, operation)
     describeUpload(operation)
-    const { rate } = { ...defaults, ...byId.get(operationId)?.traits }
+    const { idempotency, rate } = { ...defaults, ...byId.get(operationId)?.traits }
     const specific = common(method, operation)
+    if (method === "post" && idempotency !== "none") responses["409"] ??= {}
     // Contract: Hub error codes, all hub endpoints: without the counters of the rate limit.
     if (rate === "hub") responses["503"] ??= {}
     for (const status of Object.keys(specific)) responses[status] ??= {}

@@ -1,3 +1,4 @@
+import { rateHeaders } from "#http/answers/rate-headers.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
 import { discoveryBucket } from "#http/callers/rate-buckets.ts"
 import { measureRequest } from "#http/connection/request-metrics.ts"
@@ -8,7 +9,7 @@ import { clientAddress } from "#src/shared/client-address.ts"
 import { errorOf } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { describeOutage, reportOutage } from "#src/shared/outage.ts"
-import { RateLimit, type RateLimitRule } from "#src/shared/RateLimit.ts"
+import { RateLimit, type RateLimitRule, type RateLimitState } from "#src/shared/RateLimit.ts"
 import { Refusal, refused } from "#src/uploads/Refusal.ts"
 import { type Cause, Effect, LogLevel, Runtime } from "effect"
 import { type IncomingMessage, type RequestListener } from "node:http"
@@ -22,7 +23,7 @@ import { cutWhenSilent } from "./silence.ts"
 /** A push takes four requests for each layer: it has a rate of its own. */
 const leastPerMinute = 3_000
 
-const tooMany = ({ limit, retryAfterSeconds }: { readonly limit: number; readonly retryAfterSeconds: number }) =>
+const tooMany = ({ limit, retryAfterSeconds }: RateLimitState) =>
   errorReply(
     refused("TOOMANYREQUESTS", `More than ${limit} requests a minute; try again in ${retryAfterSeconds} seconds`),
     { "Retry-After": retryAfterSeconds }
@@ -64,8 +65,24 @@ export const makeDistribution = Effect.gen(function*() {
     }
   }
 
+  const failed = (cause: Cause.Cause<unknown>) => {
+    const error = errorOf(cause)
+    if (error instanceof Refusal) return Effect.succeed(errorReply(error))
+    const outage = describeOutage(error)
+    return outage === undefined
+      ? Effect.as(
+        Effect.logError("A request to the registry failed unexpectedly", cause),
+        errorReply(refused("INTERNAL_ERROR", "Something went wrong on our side; the log has it"))
+      )
+      : Effect.as(reportOutage(error), errorReply(refused("UNAVAILABLE", outage.message)))
+  }
+
+  /** Whatever comes of it is an answer, with the headers of its rate. */
   const within = (rule: RateLimitRule, work: Effect.Effect<Reply, Refusal>) =>
-    Effect.flatMap(limits.consumeOrPass(rule), (state) => state.allowed ? work : Effect.succeed(tooMany(state)))
+    Effect.flatMap(limits.consumeOrPass(rule), (state) =>
+      (state.allowed ? Effect.catchAllCause(work, failed) : Effect.succeed(tooMany(state))).pipe(
+        Effect.map((reply) => ({ ...reply, headers: { ...rateHeaders(state), ...reply.headers } }))
+      ))
 
   const reply = (req: IncomingMessage): Effect.Effect<Reply, Refusal> =>
     Effect.gen(function*() {
@@ -94,18 +111,6 @@ export const makeDistribution = Effect.gen(function*() {
         )
       )
     })
-
-  const failed = (cause: Cause.Cause<unknown>) => {
-    const error = errorOf(cause)
-    if (error instanceof Refusal) return Effect.succeed(errorReply(error))
-    const outage = describeOutage(error)
-    return outage === undefined
-      ? Effect.as(
-        Effect.logError("A request to the registry failed unexpectedly", cause),
-        errorReply(refused("INTERNAL_ERROR", "Something went wrong on our side; the log has it"))
-      )
-      : Effect.as(reportOutage(error), errorReply(refused("UNAVAILABLE", outage.message)))
-  }
 
   const listener: RequestListener = (req, res) => {
     const started = performance.now()

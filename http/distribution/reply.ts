@@ -1,3 +1,4 @@
+import { rateHeaders, uncountedRate } from "#http/answers/rate-headers.ts"
 import { closedPolicy } from "#http/answers/content-security.ts"
 import { linger } from "#http/connection/linger.ts"
 import { type Refusal } from "#src/uploads/Refusal.ts"
@@ -51,6 +52,7 @@ export const sendReply = async (req: IncomingMessage, res: ServerResponse, reque
     "Content-Security-Policy": closedPolicy,
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestId,
+    ...rateHeaders(uncountedRate()),
     ...(status === 204 ? {} : { "Content-Length": length }),
     ...headers
   })

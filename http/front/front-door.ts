@@ -1,6 +1,7 @@
 import { closedPolicy } from "#http/answers/content-security.ts"
 import { isPublicReadPreflight, readableHeaders } from "#http/answers/cors.ts"
 import { errorResponse, failureOf } from "#http/answers/errors.ts"
+import { uncountedRate } from "#http/answers/rate-headers.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
 import { anonymous, type Caller, CurrentCaller, type Identify } from "#http/callers/caller.ts"
 import { machineBehind } from "#http/callers/machine-caller.ts"
@@ -8,7 +9,6 @@ import { rateBuckets, rateOfHubKey } from "#http/callers/rate-buckets.ts"
 import { type RouteTable } from "#http/traits/route-table.ts"
 import { CurrentRoute, type Route, type Traits } from "#http/traits/Traits.ts"
 import { type Settings } from "#src/config/Settings.ts"
-import { plans } from "#src/plans/Plan.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
 import { clientAddress } from "#src/shared/client-address.ts"
 import { type Failure } from "#src/shared/Failure.ts"
@@ -145,8 +145,7 @@ export const frontDoor =
 
         // Without a known rate (the database may be down) the response still has the headers, with the full limit.
         const fallback = (cause: Cause.Cause<unknown>) => {
-          const limit = plans.free.requestsPerMinute
-          const headers = headersOf({ limit, remaining: limit, resetAt: Math.ceil(Date.now() / 1000) + 60 })
+          const headers = headersOf(uncountedRate())
           return Effect.map(answer(cause), (response) => withHeaders(response, headers))
         }
 

@@ -1,5 +1,5 @@
 import { closedPolicy } from "#http/answers/content-security.ts"
-import { plans } from "#src/plans/Plan.ts"
+import { rateHeaders, uncountedRate } from "#http/answers/rate-headers.ts"
 import { codeOf } from "#src/shared/Failure.ts"
 import { newUlid } from "#src/shared/ids.ts"
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
@@ -15,7 +15,6 @@ const unreadable = [400, codeOf(400), "The request is not valid HTTP (RFC 9112)"
 
 const rawResponse = ([status, code, message]: readonly [status: number, code: string, message: string]) => {
   const body = JSON.stringify({ error: { code, message } })
-  const limit = plans.free.requestsPerMinute
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
@@ -23,9 +22,7 @@ const rawResponse = ([status, code, message]: readonly [status: number, code: st
     `Content-Security-Policy: ${closedPolicy}`,
     "X-Content-Type-Options: nosniff",
     `X-Request-Id: ${newUlid()}`,
-    `X-RateLimit-Limit: ${limit}`,
-    `X-RateLimit-Remaining: ${limit}`,
-    `X-RateLimit-Reset: ${Math.ceil(Date.now() / 1000) + 60}`,
+    ...Object.entries(rateHeaders(uncountedRate())).map(([name, value]) => `${name}: ${value}`),
     "Connection: close",
     "",
     body

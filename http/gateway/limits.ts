@@ -1,10 +1,11 @@
+import { limitHeader, rateHeaders } from "#http/answers/rate-headers.ts"
 import { addressOf } from "#http/callers/address.ts"
 import { anonymousBucket, discoveryBucket, unservedBucket } from "#http/callers/rate-buckets.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { type PlanName } from "#src/plans/Plan.ts"
 import { type PeriodLimit, periodRefusal } from "#src/plans/PlanLimitReached.ts"
 import { type Route } from "#src/routing/Route.ts"
-import { type RateLimit, type RateLimitState } from "#src/shared/RateLimit.ts"
+import { type RateLimit } from "#src/shared/RateLimit.ts"
 import { type GuestRefusal } from "#src/usage/guest-budget.ts"
 import { Effect } from "effect"
 import { type IncomingMessage } from "node:http"
@@ -15,16 +16,6 @@ const isGuess = ({ status }: Answer) => [400, 404, 405].includes(status)
 
 /** Responses on a client's way to a token: the 401, the document that it names, and a server's card. */
 const isDiscovery = ({ status }: Answer) => [200, 304, 401].includes(status)
-
-const limitHeader = "X-RateLimit-Limit"
-
-export const rateHeaders = (
-  { limit, remaining, resetAt }: Pick<RateLimitState, "limit" | "remaining" | "resetAt">
-) => ({
-  [limitHeader]: String(limit),
-  "X-RateLimit-Remaining": String(remaining),
-  "X-RateLimit-Reset": String(resetAt)
-})
 
 /**
  * Rate limit by address for responses of the gateway itself: guesses at the free rate, like any request without

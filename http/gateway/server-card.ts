@@ -1,3 +1,4 @@
+import { rateHeaders } from "#http/answers/rate-headers.ts"
 import { etagOf, isKnown } from "#http/answers/conditional.ts"
 import { type ByHubKey, type HubCaller, hubKeyOf } from "#http/callers/hub-key.ts"
 import { rateOfHubKey } from "#http/callers/rate-buckets.ts"
@@ -7,7 +8,6 @@ import { describe } from "#src/shared/Failure.ts"
 import { Effect, type Option } from "effect"
 import { type IncomingMessage } from "node:http"
 import { type Answer } from "./answer.ts"
-import { rateHeaders } from "./limits.ts"
 
 /** SEP-2127 reserves `<mcp-url>/server-card`. A card of a listed server is read without a token. */
 export const asksForCard = ({ method }: IncomingMessage, { kind, path }: Target) =>

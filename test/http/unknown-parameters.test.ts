@@ -38,14 +38,15 @@ describe("a parameter of the query that nobody knows", () => {
     }
   })
 
-  it("is told in the envelope in which a tool that reads refuses such an argument", async () => {
+  it("is told in the envelope in which a tool that reads or deletes refuses such an argument", async () => {
     const client = await connectMcp(berth.url, { token: owner.token })
-    const reads = operations.filter((one) => one.method === "GET" && twins[one.name] !== undefined && !isOpen(one))
-    for (const operation of reads) {
+    const withoutBody = operations.filter(({ method }) => method === "GET" || method === "DELETE")
+    const asked = withoutBody.filter((one) => twins[one.name] !== undefined && !isOpen(one))
+    for (const operation of asked) {
       const ids = Object.fromEntries(operation.parameters.map((name) => [name, "x"]))
       const query: Readonly<Record<string, string>> = operation.query.includes("subdomain") ? { subdomain: "x" } : {}
-      const asked = new URLSearchParams({ ...query, verbose: "1" }).toString()
-      const http = await owner.get<FailureBody>(`${fill(operation, ids)}?${asked}`)
+      const search = new URLSearchParams({ ...query, verbose: "1" }).toString()
+      const http = await owner.request<FailureBody>(operation.method, `${fill(operation, ids)}?${search}`)
       const args = { ...ids, ...query, verbose: 1 }
       const mcp = await callTool(client, twins[operation.name] ?? "", args)
       expect([operation.name, textOf(mcp)]).toEqual([operation.name, http.body])

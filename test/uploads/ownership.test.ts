@@ -104,6 +104,21 @@ describe("a caller of /v2", () => {
     }
   })
 
+  it("is told of its rate by each answer, whatever it is", async () => {
+    const credential = { authorization: `Bearer ${owner.token}` }
+    const answers = [
+      await ask(credential),
+      await ask({}),
+      await ask(credential, `/v2/${own.name}/manifests/nowhere`),
+      await ask(credential, "/v2/nothing/here/at/all")
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 404])
+    for (const { headers } of answers) {
+      for (const name of ["limit", "remaining", "reset"]) expect(headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/)
+    }
+    expect(answers[0]?.headers.get("x-ratelimit-limit")).toBe("3000")
+  })
+
   it("is known by a key or session token, as Bearer or as the password of any user", async () => {
     const { key } = await owner.key(own.project.id)
     for (const token of [key, owner.token]) {
