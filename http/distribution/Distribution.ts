@@ -79,10 +79,13 @@ export const makeDistribution = Effect.gen(function*() {
 
   /** Whatever comes of it is an answer, with the headers of its rate. */
   const within = (rule: RateLimitRule, work: Effect.Effect<Reply, Refusal>) =>
-    Effect.flatMap(limits.consumeOrPass(rule), (state) =>
-      (state.allowed ? Effect.catchAllCause(work, failed) : Effect.succeed(tooMany(state))).pipe(
-        Effect.map((reply) => ({ ...reply, headers: { ...rateHeaders(state), ...reply.headers } }))
-      ))
+    Effect.flatMap(
+      limits.consumeOrPass(rule),
+      (state) =>
+        (state.allowed ? Effect.catchAllCause(work, failed) : Effect.succeed(tooMany(state))).pipe(
+          Effect.map((reply) => ({ ...reply, headers: { ...rateHeaders(state), ...reply.headers } }))
+        )
+    )
 
   const reply = (req: IncomingMessage): Effect.Effect<Reply, Refusal> =>
     Effect.gen(function*() {

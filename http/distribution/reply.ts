@@ -1,5 +1,5 @@
-import { rateHeaders, uncountedRate } from "#http/answers/rate-headers.ts"
 import { closedPolicy } from "#http/answers/content-security.ts"
+import { rateHeaders, uncountedRate } from "#http/answers/rate-headers.ts"
 import { linger } from "#http/connection/linger.ts"
 import { type Refusal } from "#src/uploads/Refusal.ts"
 import { createReadStream } from "node:fs"

@@ -1,5 +1,5 @@
-import { rateHeaders } from "#http/answers/rate-headers.ts"
 import { etagOf, isKnown } from "#http/answers/conditional.ts"
+import { rateHeaders } from "#http/answers/rate-headers.ts"
 import { type ByHubKey, type HubCaller, hubKeyOf } from "#http/callers/hub-key.ts"
 import { rateOfHubKey } from "#http/callers/rate-buckets.ts"
 import { cardType, type ServerCards } from "#src/directory/ServerCards.ts"

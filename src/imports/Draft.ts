@@ -195,10 +195,7 @@ export class Draft {
 
   #name(value: unknown, place: Place, rest: string) {
     const { changed, text } = typeof value === "string" ? cleanLine(value) : { changed: false, text: "" }
-    const skip = (context: string, why: string) => {
-      this.warn("format_error", context, why, place.entry)
-      return undefined
-    }
+    const skip = (context: string, why: string) => void this.warn("format_error", context, why, place.entry)
     if (text === "") {
       const others = rest === "" ? "" : `: ${shown(rest)}`
       return typeof value === "string" || value === undefined

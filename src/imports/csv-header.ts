@@ -30,7 +30,8 @@ export interface Header extends Columns {
 }
 
 /** What a message calls a column. */
-export const nameAt = ({ names }: Pick<Header, "names">, at = -1, otherwise = "") => plainName(names[at] ?? "") ?? otherwise
+export const nameAt = ({ names }: Pick<Header, "names">, at = -1, otherwise = "") =>
+  plainName(names[at] ?? "") ?? otherwise
 
 export const isBlank = (cells: ReadonlyArray<string>) => cells.every((cell) => cell.trim() === "")
 

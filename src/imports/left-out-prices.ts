@@ -44,14 +44,20 @@ const questionOf = ({ entryOf, others, price, undecided }: Source) => {
   if (first !== undefined) {
     const rows = [...new Set(more.flatMap((other) => conflicts(first, other)))].toSorted((a, b) => a - b)
     const target = candidates.every(({ inCents }) => inCents) ? "price_cents" : "price"
-    return `${quoted(candidates)} may be the price, and differ: ${threeRows(candidates, rows, entryOf)}. Ask which of ` +
+    return `${quoted(candidates)} may be the price, and differ: ${
+      threeRows(candidates, rows, entryOf)
+    }. Ask which of ` +
       `them customers pay, map that one to ${target} and the others to ignore; or give each price a row of its own`
   }
   const costs = price === undefined
     ? others.filter((column) => isCost(column.plain) && column.content === "prices")
     : []
-  return costs.length === 0 ? undefined : `${quoted(costs)} is by its name what the shop pays, and no other column is ` +
-    `a price. Add a column price, or pass ${ignoring(costs)} to publish without prices; map it to price only if it is ` +
+  return costs.length === 0 ?
+    undefined :
+    `${quoted(costs)} is by its name what the shop pays, and no other column is ` +
+    `a price. Add a column price, or pass ${
+      ignoring(costs)
+    } to publish without prices; map it to price only if it is ` +
     "what customers pay"
 }
 
