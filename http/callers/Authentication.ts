@@ -1,6 +1,6 @@
 import { CurrentRoute, type Traits } from "#http/traits/Traits.ts"
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
-import { Forbidden, Unauthorized } from "#src/accounts/Policy.ts"
+import { byHubReader, Forbidden, type Policy, sessionOnly, Unauthorized } from "#src/accounts/Policy.ts"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "@effect/platform"
 import { Effect, Layer, Schema } from "effect"
 import { CurrentCaller } from "./caller.ts"
@@ -28,13 +28,24 @@ const hubKey = "a hub key (POST /api/v1/hub/api-keys, the tool hub_create_key, m
 
 const asked: Readonly<Record<Traits["takes"], string>> = {
   own: `Send ${session} as Bearer, or a platform API key or a hub key where the operation takes one`,
+  session: `Send ${session} as Bearer`,
   sessionOrHubKey: `Send ${session} or ${hubKey} as Bearer`
+}
+
+const enough: Readonly<Record<Traits["takes"], Policy<Unauthorized | Forbidden>>> = {
+  own: Effect.void,
+  session: sessionOnly,
+  // Not every one of them is enough for each operation.
+  sessionOrHubKey: byHubReader
 }
 
 export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
   switch (caller._tag) {
-    case "Authenticated":
-      return Effect.succeed(caller.actor)
+    case "Authenticated": {
+      const { actor } = caller
+      return Effect.flatMap(CurrentRoute, ({ traits }) =>
+        Effect.as(Effect.provideService(enough[traits.takes], CurrentActor, actor), actor))
+    }
     case "Rejected":
       return Effect.fail(caller.error)
     case "Refused":

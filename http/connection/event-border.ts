@@ -1,6 +1,6 @@
 /** Bytes since the last border that are looked at: an event that is longer counts as one that has begun. */
 const longest = 1024
-/** A line that is no comment, and not empty. */
+/** A line with a field: neither empty nor a comment. */
 const field = /^[^:\r\n]/m
 /** A line end, and an empty line after it. A CR may be the first half of a line end. */
 const emptyLine = /(?:(\r\n|\n|\r(?!\n))(?:\r\n|\n)|(\r)\r)$/

@@ -22,8 +22,11 @@ export interface Traits {
    * tokens for our MCP endpoint. `machine`: only the token that the platform shares with a hosted server.
    */
   readonly credential: "account" | "hub" | "mcp" | "machine"
-  /** Credentials that are enough, as a 401 and the OpenAPI document name them; `own`: those of an account, as each says. */
-  readonly takes: "own" | "sessionOrHubKey"
+  /**
+   * Credentials that are enough, which a 401 names; another is refused before the body is looked at. `own`: those of an
+   * account, and the operation says which.
+   */
+  readonly takes: "own" | "session" | "sessionOrHubKey"
   /**
    * The rate limit that applies (contract: "Limits"); `discovery`: documents that clients read to get a token. `hub`: by
    * address; without its counters the request is rejected. `directoryDoor`: with the reads of the directory, any method.

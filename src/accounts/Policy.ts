@@ -29,7 +29,7 @@ export type Policy<E> = Effect.Effect<void, E, CurrentActor>
 
 /**
  * What an operation requires: one of these scopes, a session, a session or a hub key, or nothing because its answer is
- * public. `hubReader`: whoever has signed in, also a client without the scope `account`, or a hub key. `builder`: a
+ * public. `hubReader`: a session, an OAuth client with any scope, or a hub key. `builder`: a
  * session, or a hub key of that tier or higher.
  */
 export type Needs = ReadonlyArray<Scope> | "session" | "hubReader" | "builder" | "sessionOrHubKey" | "anybody"

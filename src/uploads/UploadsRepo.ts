@@ -23,7 +23,7 @@ export class UploadsRepo extends Effect.Service<UploadsRepo>()("uploads/UploadsR
       blob: maybe(Size)((projectId: string, digest: string) =>
         sql`SELECT size::float8 AS size FROM uploaded_blobs WHERE project_id = ${projectId} AND digest = ${digest}`
       ),
-      /** Keeps a blob that somebody was told of for the manifest that may name it. */
+      /** Keeps a blob for the manifest that may name it, once an answer has said that it exists. */
       asked: (projectId: string, digest: string) =>
         run(sql`UPDATE uploaded_blobs SET asked_at = now() WHERE project_id = ${projectId} AND digest = ${digest}`),
       putBlob: (projectId: string, digest: string, size: number) =>

@@ -97,6 +97,20 @@ describe("who may do what, for every operation", () => {
     ])
   })
 
+  it("not a key where a session is asked for: 401, before the body is looked at", async () => {
+    const ids = await things(owner)
+    const key = await owner.holder(ids["projectId"] ?? "")
+    const forSessions = operations.filter((operation) =>
+      !isPublic(operation) && scopeOf(operation) === undefined && operation.bodyFields !== undefined &&
+      operation.name !== "POST /v1/projects"
+    )
+    expect(forSessions.length).toBeGreaterThan(15)
+    for (const operation of forSessions) {
+      const answer = await key.request(operation.method, fill(operation, ids), { body: { surprise: true } })
+      expect([answer.status, answer.body], operation.name).toEqual([401, refusal(operation, "UNAUTHORIZED")])
+    }
+  })
+
   it("not another tenant, by session or key: 404, and nothing has changed", async () => {
     const ids = await things(owner)
     const theirs = await stranger.project()

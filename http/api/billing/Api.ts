@@ -1,6 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { NoBody } from "#http/callers/NoBody.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import {
   AlreadySubscribed,
@@ -59,6 +60,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .addError(AlreadySubscribed)
       .addError(CheckoutUnderWay)
       .addError(PaymentsUnavailable)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "Subscribe to a paid plan: answers with the page where the user pays")
       .annotate(
         OpenApi.Description,
@@ -73,6 +75,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .addError(OtherProcessor)
       .addError(PaymentsUnavailable)
       .middleware(NoBody)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "Cancel the subscription: the plan stays until the period ends, then it is free")
       .annotate(
         OpenApi.Description,
@@ -88,6 +91,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       .addError(NotSubscribed)
       .addError(OtherProcessor)
       .addError(PaymentsUnavailable)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "Switch between paid plans at once; the next bill has the difference")
       .annotate(
         OpenApi.Description,

@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import {
   Business,
@@ -86,5 +87,6 @@ export class BusinessesApi extends HttpApiGroup.make("businesses")
   )
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Businesses")
 {}

@@ -1,6 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { businessPath } from "#http/api/businesses/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { BusinessNotFound } from "#src/businesses/Business.ts"
 import {
@@ -101,5 +102,6 @@ export class CatalogApi extends HttpApiGroup.make("catalog")
   .addError(BusinessNotFound)
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Catalog")
 {}

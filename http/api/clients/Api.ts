@@ -1,6 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { serverPath } from "#http/api/servers/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { ClientMetadataError, PreRegisteredClient, PreRegistration, TooManyClients } from "#src/oauth/Client.ts"
 import { ServerNotFound } from "#src/servers/Server.ts"
@@ -25,5 +26,6 @@ export class ClientsApi extends HttpApiGroup.make("clients")
   )
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "OAuth clients")
 {}

@@ -1,6 +1,7 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { NoBody } from "#http/callers/NoBody.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { Grant, GrantNotFound } from "#src/oauth/Grant.ts"
 import { BadRequest } from "#src/shared/Failure.ts"
@@ -36,5 +37,6 @@ export class GrantsApi extends HttpApiGroup.make("grants")
   )
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Grants")
 {}

@@ -41,7 +41,7 @@ const upload = HttpApiEndpoint.post("upload", root)
   .addError(StorageUnavailable)
   .addError(LowDisk)
   .middleware(Authentication)
-  .annotate(RouteTraits, { body: "document" })
+  .annotate(RouteTraits, { body: "document", takes: "session" })
   .annotate(OpenApi.Summary, "Upload the capability document of a listing of yours, in place of the one before")
   .annotate(
     OpenApi.Description,

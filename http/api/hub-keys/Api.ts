@@ -82,6 +82,6 @@ export class HubKeysApi extends HttpApiGroup.make("hubKeys")
       .annotate(OpenApi.Summary, "Revoke a hub key; deprecated, use /api/v1/hub/api-keys")
   )
   .middleware(Authentication)
-  .annotate(RouteTraits, { rate: "hub" })
+  .annotate(RouteTraits, { takes: "session", rate: "hub" })
   .annotate(OpenApi.Title, "Hub keys")
 {}

@@ -119,5 +119,6 @@ export class ImportsApi extends HttpApiGroup.make("imports")
   )
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Imports")
 {}

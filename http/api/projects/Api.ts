@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { ApiKey, ApiKeyInput, ApiKeyNotFound, CreatedApiKey, TooManyKeys } from "#src/projects/ApiKey.ts"
@@ -60,6 +61,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(PageOf(ApiKey))
       .addError(ProjectNotFound)
       .addError(BadRequest)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "List a project's API keys, newest first (session only)")
   )
   .add(
@@ -69,6 +71,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(Data(CreatedApiKey), { status: 201 })
       .addError(ProjectNotFound)
       .addError(TooManyKeys)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "Create an API key (session only); `key` is shown this once")
       .annotate(
         OpenApi.Description,
@@ -80,6 +83,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .setPath(Schema.Struct({ keyId: Schema.String }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(ApiKeyNotFound)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "Delete an API key (session only); it stops working at once")
   )
   .addError(Forbidden)

@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { BusinessNotFound } from "#src/businesses/Business.ts"
 import { CatalogFull } from "#src/businesses/Catalog.ts"
@@ -55,5 +56,6 @@ export class PublishingApi extends HttpApiGroup.make("publishing")
   )
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Publishing")
 {}

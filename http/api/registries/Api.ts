@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import {
   ImageRegistry,
@@ -60,5 +61,6 @@ export class RegistriesApi extends HttpApiGroup.make("registries")
   )
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Private image registries")
 {}

@@ -2,6 +2,7 @@ import { Data } from "#http/answers/envelope.ts"
 import { businessPath } from "#http/api/businesses/Api.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
 import { NoBody } from "#http/callers/NoBody.ts"
+import { RouteTraits } from "#http/traits/Traits.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { Business, BusinessNotFound } from "#src/businesses/Business.ts"
 import {
@@ -61,5 +62,6 @@ export class VerificationApi extends HttpApiGroup.make("verification")
   .addError(BusinessNotFound)
   .addError(Forbidden)
   .middleware(Authentication)
+  .annotate(RouteTraits, { takes: "session" })
   .annotate(OpenApi.Title, "Verification")
 {}
