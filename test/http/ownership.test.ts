@@ -39,11 +39,13 @@ const scopeOf = ({ method, name, path }: Operation): ReadonlyArray<string> | und
 
 /** In the operation's own vocabulary: the business side speaks lower-case codes. */
 const codeFor = (name: string, code: string) => speaksLowerCase(name.split(" ")[1] ?? "") ? code.toLowerCase() : code
-const refusal = ({ name }: Operation, code: string, details?: Readonly<Record<string, unknown>>) =>
-  failure(codeFor(name, code), details)
-
-/** No session promotes, whoever's the composite is (contract: Hub authentication). */
+/** Only a Builder promotes, whoever's the composite is (contract: Hub authentication). */
 const promotion = "POST /v1/hub/composites/{compositeId}/promote"
+const refusal = ({ name }: Operation, code: string, details?: Readonly<Record<string, unknown>>) =>
+  failure(
+    codeFor(name, code),
+    details ?? (name === promotion && code === "FORBIDDEN" ? { requiredTier: "builder" } : details)
+  )
 
 /** Contract, "Hub error codes by endpoint": a listing is public, so that it is another's is no secret. */
 const tellsOfOthers = (name: string) =>

@@ -44,6 +44,8 @@ describeLong("a business whose server is deployed", () => {
 
   beforeAll(async () => {
     flow = await newFlow(berth)
+    // The tests ask often.
+    await flow.owner.patch(`/v1/servers/${flow.server.id}`, { guestRequestsPerMinute: null })
     const bundle = join(temporaryDirectory("ready"), "server.js")
     copyFileSync(await readyServerBundle(), bundle)
     image = (await buildReadyImage(join(temporaryDirectory("ready"), "layout"), { server: bundle })).path
