@@ -4,7 +4,7 @@ import { MigrationsLive } from "#sql/Migrate.ts"
 import { Effect, Exit, Layer, Logger, LogLevel, Redacted, Scope } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { freemem, tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TestProject } from "vitest/node"
 import { readThreadBundle, unpackThreadBundle } from "../ready-server/bundle.ts"
@@ -13,14 +13,16 @@ import { administer, type TestServer, urlOf } from "./test-database.ts"
 /** Nothing here outlives a crash of the machine, so nothing waits for the disk. */
 const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300" }
 
+/** Ext4 gives no inode anew within a minute of its file's end: files take it ten times as long once many were removed. */
 const memory = "/dev/shm"
-const prefix = "berth-test-"
-const leastRoom = 2 ** 31
+const prefix = "berth-"
+/** Bytes that databases take at most, and all files of a run. */
+const [databasesTake, filesTake] = [2 ** 31, 2 ** 33]
 
-const hasRoom = () => {
+const hasRoom = (bytes: number) => {
   try {
     const { bavail, bsize } = statfsSync(memory)
-    return bavail * bsize > leastRoom
+    return Math.min(bavail * bsize, freemem()) > 2 * bytes
   } catch {
     return false
   }
@@ -35,10 +37,7 @@ const removeOld = () => {
   }
 }
 
-/**
- * In memory, for as long as the run takes. Each test's database has 900 files, and ext4, which gives no inode anew within
- * a minute of its file's end, takes ten times as long to make them as soon as many have been removed.
- */
+/** In memory, for as long as the run takes: each test's database has 900 files. */
 const inMemory = Effect.gen(function*() {
   const home = join(memory, `${prefix}${randomUUID()}`)
   yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 })))
@@ -57,7 +56,7 @@ const onDisk = Effect.suspend(() => {
   })
 })
 
-const ownServer = Effect.suspend(() => hasRoom() ? inMemory : onDisk).pipe(
+const ownServer = Effect.suspend(() => hasRoom(databasesTake) ? inMemory : onDisk).pipe(
   Effect.map(({ host, port, user }) =>
     `postgres://${user}@localhost/postgres?host=${encodeURIComponent(host)}&port=${port}`
   )
@@ -109,7 +108,7 @@ const start = Effect.gen(function*() {
 /** Whatever a run writes is below one directory, which goes with it; other users' platforms write there, too. */
 const temporaryFiles = Effect.acquireRelease(
   Effect.sync(() => {
-    const directory = mkdtempSync(join(tmpdir(), "berth-"))
+    const directory = mkdtempSync(join(hasRoom(filesTake) ? memory : tmpdir(), prefix))
     chmodSync(directory, 0o1777)
     process.env["TMPDIR"] = directory
     return directory
