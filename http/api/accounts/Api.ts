@@ -40,6 +40,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .addSuccess(HttpApiSchema.NoContent)
       .middleware(NoBody)
       .middleware(Authentication)
+      .annotate(RouteTraits, { takes: "session" })
       .annotate(OpenApi.Summary, "Log out: the session ends everywhere")
   )
   .add(
