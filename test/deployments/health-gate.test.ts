@@ -145,7 +145,8 @@ describeWhen(missingForApps, "what lets a deployment serve", () => {
   }, 60_000)
 
   it("is not MCP where only the server's own issuer gives tokens for it: neither for nor against", async () => {
-    const [server, other] = [await make({ requireMcp: true }), await make()]
+    // Time for a handshake behind the health check, also on a busy machine.
+    const [server, other] = [await make({ requireMcp: true }), await make({ healthTimeoutSeconds: 5 })]
     await Promise.all([byoa(server), byoa(other)])
     const [guarded, blind] = await Promise.all([
       deploy(server, await image("token")),
