@@ -144,10 +144,12 @@ const kill = (host: Host, name: string) =>
     yield* removeTraces(host, name)
   })
 
-/** Removes what a killed keeper or runc could not clean up itself. */
+/** Removes what a killed keeper or runc could not clean up itself, and what the platform listens on for the machine. */
 const removeTraces = (host: Host, name: string) =>
   Effect.gen(function*() {
     rmSync(socketPath(host.paths, name), { force: true })
+    host.auth?.close(name)
+    host.egress?.close(name)
     const group = `${host.paths.cgroup}/${name}`
     for (let tries = 0; !removeCgroup(group); tries++) {
       if (tries === 100) return yield* new SandboxError({ message: "its cgroup is still in use" })
@@ -212,10 +214,6 @@ export const destroy = (host: Host, name: string) =>
   kill(host, name).pipe(
     Effect.zipRight(removeTraces(host, name)),
     Effect.zipRight(Effect.try(() => store.removeRecord(host.paths, name))),
-    Effect.zipRight(Effect.sync(() => {
-      host.auth?.close(name)
-      host.egress?.close(name)
-    })),
     Effect.mapError(failure("destroy", name))
   )
 
