@@ -43,8 +43,10 @@ export const requireActor = Effect.flatMap(CurrentCaller, (caller) => {
   switch (caller._tag) {
     case "Authenticated": {
       const { actor } = caller
-      return Effect.flatMap(CurrentRoute, ({ traits }) =>
-        Effect.as(Effect.provideService(enough[traits.takes], CurrentActor, actor), actor))
+      return Effect.flatMap(
+        CurrentRoute,
+        ({ traits }) => Effect.as(Effect.provideService(enough[traits.takes], CurrentActor, actor), actor)
+      )
     }
     case "Rejected":
       return Effect.fail(caller.error)
