@@ -62,6 +62,12 @@ everyTier("what a machine can reach", (tier) => {
     })
   })
 
+  it("shows its sockets without the host's paths", async () => {
+    const { stdout } = await run(state, ["cat", "/proc/net/unix"])
+    expect(stdout).toMatch(/ [0-9a-f]{16}\.s$/m)
+    expect(stdout.split("\n").filter((line) => line.includes("/"))).toEqual([])
+  })
+
   it("is an environment with any value, which no command line of the host shows", async () => {
     const canary = "Zc9-canary"
     const values = {

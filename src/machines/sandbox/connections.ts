@@ -4,20 +4,21 @@ import { once } from "node:events"
 import { rmSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { connect, createServer } from "node:net"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { type MachinePaths } from "./paths.ts"
 
 /** State of a connected socket in the kernel's list (include/uapi/linux/net.h, SS_CONNECTED). */
 const connected = "03"
 
 /**
- * The accepted ends of connections to a pathname socket: the kernel lists them with that path, in the network namespace
- * of the side that connected. That is ours: gateways run beside this process, and the machine elsewhere.
+ * The accepted ends of connections to a pathname socket: the kernel lists them with the path to which it was bound, in
+ * the network namespace of the side that connected. That is ours: gateways run beside this process, and the machine
+ * elsewhere. Keepers bind by the file's name alone, which is a digest of the machine's name.
  */
 const countIn = (list: string, path: string) =>
   list.split("\n").filter((line) => {
     const [, , , , , state, , ...rest] = line.trimStart().split(/ +/)
-    return state === connected && rest.join(" ") === path
+    return state === connected && basename(rest.join(" ")) === basename(path)
   }).length
 
 const readList = () => readFile("/proc/net/unix", "utf8")

@@ -3,6 +3,7 @@ import type * as ChildProcess from "node:child_process"
 import type * as Fs from "node:fs"
 import type * as Net from "node:net"
 import type * as Os from "node:os"
+import type * as Path from "node:path"
 import type { Readable } from "node:stream"
 import type { keeperEgress } from "./keeper-egress.ts"
 import type { keeperOutput } from "./keeper-output.ts"
@@ -24,6 +25,7 @@ export function keeper(
   const fs = require("node:fs") as typeof Fs
   const net = require("node:net") as typeof Net
   const os = require("node:os") as typeof Os
+  const path = require("node:path") as typeof Path
   const childProcess = require("node:child_process") as typeof ChildProcess
   // Before anything is opened: the machine gets what the spawn below lists, and nothing else.
   closeDescriptors(fs, () => false)
@@ -231,7 +233,9 @@ export function keeper(
     console.error(String(error))
     process.exit(1)
   })
-  relay.listen(plan.socket, () => {
+  // The machine's /proc/net/unix shows the path that was bound: by its name alone it tells nothing of the host.
+  process.chdir(path.dirname(plan.socket))
+  relay.listen(path.basename(plan.socket), () => {
     fs.writeSync(1, "ready\n")
     // Descriptor 1 must stay in use: libuv never closes a socket whose descriptor is below 3.
     fs.closeSync(1)

@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
-import { rmSync } from "node:fs"
+import { closeSync, constants, openSync, rmSync } from "node:fs"
 import { type Server, type Socket } from "node:net"
+import { basename, dirname } from "node:path"
 import { withoutPlace } from "../socket-failure.ts"
 import { SandboxError } from "./SandboxError.ts"
 
@@ -21,8 +22,11 @@ const listen = (server: Server, path: string, what: string) =>
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
+    // The machine's /proc/net/unix shows the path that was bound: through an open directory it tells nothing of the host.
+    const directory = openSync(dirname(path), constants.O_DIRECTORY)
     const close = () => {
       server.close()
+      closeSync(directory)
       for (const socket of sockets) socket.destroy()
     }
     // A platform that was killed leaves its socket behind.
@@ -31,7 +35,7 @@ const listen = (server: Server, path: string, what: string) =>
     server.on("error", (error) => {
       resume(new SandboxError({ message: `its ${what} can't be opened: ${withoutPlace(error).message}` }))
     })
-    server.listen(path, () => resume(Effect.succeed({ close })))
+    server.listen(`/proc/self/fd/${directory}/${basename(path)}`, () => resume(Effect.succeed({ close })))
   })
 
 /**
