@@ -141,7 +141,7 @@ export default Effect.flatMap(SqlClient.SqlClient, (sql) =>
     CREATE INDEX ON directory_place_counts ((1)) WHERE NOT is_folded;
     CREATE INDEX ON directory_place_counts ((0)) WHERE n = 0;
 
-    -- And of words: one that no listing has any more stays in the vocabulary, and counts for nothing.
+    -- And of words: a word whose last listing has gone stays in the vocabulary, and counts for nothing.
     CREATE TABLE directory_word_counts (
       word text NOT NULL,
       n integer NOT NULL,

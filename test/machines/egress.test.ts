@@ -84,6 +84,22 @@ everyTier("the way out of a machine", (tier) => {
   })
   afterAll(() => driver.clear())
 
+  it("shows the platform's socket without the host's path while a connection is open", async () => {
+    const list = await node(
+      state,
+      `const { promises: dns } = require("dns"), fs = require("fs"), net = require("net")
+      const { address } = await dns.lookup("ahold.example.com")
+      const open = net.connect(443, address)
+      for (let i = 0; i < 100; i++) {
+        const list = fs.readFileSync("/proc/net/unix", "utf8")
+        if (list.includes(".e\\n")) return (open.destroy(), list)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }`
+    )
+    expect(list).toMatch(/ \/proc\/self\/fd\/\d+\/[0-9a-f]{16}\.e/)
+    expect(list).not.toContain("/m/")
+  })
+
   it("is DNS, over UDP and TCP: an address of its own for each allowed name, else no such name", async () => {
     for (const over of ["udp4", "udp6", "tcp"] as const) {
       expect(await ask(state, hex("API.example.com"), over), over).toMatch(/^\[0,1,"127\.81\.1\.\d+"\]$/)
@@ -204,7 +220,7 @@ everyTierAtLength("names are looked up in images whose /etc", (tier) => {
     execFileSync("cp", ["-al", testRootfs(), rootfs])
     change(rootfs)
     const chosen = await Effect.runPromise(chooseHost(temporaryDirectory("m"), tier))
-    const egress = machineSockets("way out", (machine) => egressSocketPath(chosen.paths, machine), [])
+    const egress = machineSockets("way out", chosen.paths, egressSocketPath)
     const host = { ...chosen, overlay, egress }
     const scope = Effect.runSync(Scope.make())
     await Effect.runPromise(Scope.extend(egress.serve(platform([])), scope))

@@ -20,11 +20,7 @@ const make = Effect.gen(function*() {
   const settings = yield* CurrentSettings
   const chosen = yield* chooseHost(settings.home, settings.sandboxTier, settings.production)
   const auth = yield* openAuth(settings, chosen.paths)
-  const egress = machineSockets(
-    "way out",
-    (machine) => egressSocketPath(chosen.paths, machine),
-    recordNames(chosen.paths)
-  )
+  const egress = machineSockets("way out", chosen.paths, egressSocketPath)
   const host = { ...chosen, auth: auth.way, egress }
   const locked = keyedMutex()
   const { paths } = host

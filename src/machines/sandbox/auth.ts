@@ -7,7 +7,6 @@ import { type AuthWay, insideAddress } from "./auth-way.ts"
 import type { AuthReach } from "./guarantees.ts"
 import { machineSockets } from "./machine-sockets.ts"
 import { authSocketPath, type MachinePaths } from "./paths.ts"
-import { recordNames } from "./store.ts"
 
 interface Auth {
   /** Undefined: machines reach nothing outside. */
@@ -26,7 +25,7 @@ export const openAuth = ({ authUrl }: Settings, paths: MachinePaths): Effect.Eff
     }
     const way = {
       ...inside,
-      ...machineSockets("way to AUTH_URL", (machine) => authSocketPath(paths, machine), recordNames(paths))
+      ...machineSockets("way to AUTH_URL", paths, authSocketPath)
     }
     if (authUrl.startsWith("http:")) return { way, reach: Effect.succeed("own"), serve: way.serve }
     const proxy = authProxy(authUrl)

@@ -1,9 +1,11 @@
 import { Effect, type Scope } from "effect"
 import { closeSync, constants, openSync, rmSync } from "node:fs"
 import { type Server, type Socket } from "node:net"
-import { basename, dirname } from "node:path"
+import { basename } from "node:path"
 import { withoutPlace } from "../socket-failure.ts"
+import { type MachinePaths } from "./paths.ts"
 import { SandboxError } from "./SandboxError.ts"
+import { recordNames } from "./store.ts"
 
 /** A Unix socket of the platform for each machine, to which its keeper relays connections. */
 export interface MachineSockets {
@@ -22,42 +24,41 @@ const listen = (server: Server, path: string, what: string) =>
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
-    // The machine's /proc/net/unix shows the path that was bound: through an open directory it tells nothing of the host.
-    const directory = openSync(dirname(path), constants.O_DIRECTORY)
     const close = () => {
       server.close()
-      closeSync(directory)
       for (const socket of sockets) socket.destroy()
     }
-    // A platform that was killed leaves its socket behind.
-    rmSync(path, { force: true })
     // Not `once`: a listening server emits an error also when descriptors run out.
     server.on("error", (error) => {
       resume(new SandboxError({ message: `its ${what} can't be opened: ${withoutPlace(error).message}` }))
     })
-    server.listen(`/proc/self/fd/${directory}/${basename(path)}`, () => resume(Effect.succeed({ close })))
+    server.listen(path, () => resume(Effect.succeed({ close })))
   })
 
 /**
  * One socket for each machine, so that a connection proves which machine it comes from. The path is stable: machines
- * that outlive the platform reach the next one through it. `machines` are those that may have outlived it.
+ * that outlive the platform reach the next one through it.
  */
 export const machineSockets = (
   /** For messages: what the sockets are to a machine. */
   what: string,
-  pathOf: (machine: string) => string,
-  machines: ReadonlyArray<string>
+  paths: MachinePaths,
+  pathOf: (paths: MachinePaths, machine: string) => string
 ): MachineSockets => {
-  const registered = new Set(machines)
+  const registered = new Set(recordNames(paths))
   const open = new Map<string, { readonly close: () => void }>()
-  let makeServer: ((machine: string) => Server) | undefined
+  let serving: { readonly makeServer: (machine: string) => Server; readonly directory: number } | undefined
 
+  // The machine's /proc/net/unix shows the path that was bound: through an open directory it tells nothing of the host.
   const listenFor = (machine: string) =>
-    Effect.suspend(() =>
-      makeServer === undefined || open.has(machine)
-        ? Effect.void
-        : Effect.map(listen(makeServer(machine), pathOf(machine), what), (server) => void open.set(machine, server))
-    )
+    Effect.suspend(() => {
+      if (serving === undefined || open.has(machine)) return Effect.void
+      const path = pathOf(paths, machine)
+      // A platform that was killed leaves its socket behind.
+      rmSync(path, { force: true })
+      const bound = `/proc/self/fd/${serving.directory}/${basename(path)}`
+      return Effect.map(listen(serving.makeServer(machine), bound, what), (server) => void open.set(machine, server))
+    })
 
   const close = (machine: string) => {
     open.get(machine)?.close()
@@ -68,18 +69,18 @@ export const machineSockets = (
     open: (machine) =>
       Effect.suspend(() => {
         registered.add(machine)
-        return Effect.as(listenFor(machine), pathOf(machine))
+        return Effect.as(listenFor(machine), pathOf(paths, machine))
       }),
     close: (machine) => {
       registered.delete(machine)
       close(machine)
       // A killed platform may have left it, with no listener since.
-      rmSync(pathOf(machine), { force: true })
+      rmSync(pathOf(paths, machine), { force: true })
     },
-    serve: (make) =>
+    serve: (makeServer) =>
       Effect.acquireRelease(
         Effect.suspend(() => {
-          makeServer = make
+          serving = { makeServer, directory: openSync(paths.sockets, constants.O_DIRECTORY) }
           return Effect.forEach(registered, (machine) =>
             Effect.catchAll(listenFor(machine), ({ message }) =>
               Effect.logWarning(`${machine}: ${message}`)), {
@@ -88,10 +89,13 @@ export const machineSockets = (
         }),
         () =>
           Effect.sync(() => {
-            makeServer = undefined
             for (const machine of [...open.keys()]) {
               close(machine)
             }
+            if (serving !== undefined) {
+              closeSync(serving.directory)
+            }
+            serving = undefined
           })
       )
   }
