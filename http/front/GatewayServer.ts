@@ -1,5 +1,5 @@
 import { answer, failure } from "#http/gateway/answer.ts"
-import { HostedGateway } from "#http/gateway/Gateway.ts"
+import { HostedGateway } from "#http/gateway/HostedGateway.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Health } from "#src/servers/Health.ts"
 import { Effect, Layer, Runtime } from "effect"

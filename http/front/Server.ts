@@ -8,7 +8,7 @@ import { withKnownQuery, withReadableQuery } from "#http/api/middleware/query-te
 import { makeIdentify } from "#http/callers/caller.ts"
 import { makeDistribution } from "#http/distribution/Distribution.ts"
 import { isDistribution } from "#http/distribution/endpoint.ts"
-import { HostedGateway } from "#http/gateway/Gateway.ts"
+import { HostedGateway } from "#http/gateway/HostedGateway.ts"
 import { CompositeRoutes } from "#http/mcp/composite-routes.ts"
 import { DirectoryDoorRoutes } from "#http/mcp/directory-door.ts"
 import { PlatformResourceRoutes } from "#http/mcp/platform-resource.ts"

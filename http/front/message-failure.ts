@@ -29,6 +29,6 @@ export const messageFailure = (
   { body }: Traits,
   failure: Failure
 ): Effect.Effect<Failure> =>
-  request.method === "POST" && body === "message" && failure.status === 429
+  request.method === "POST" && body === "message" && failure.status === 429 && failure.jsonRpc === undefined
     ? Effect.map(idIn(request), (id) => ({ ...failure, jsonRpc: { code: -32000, id } }))
     : Effect.succeed(failure)

@@ -1,5 +1,6 @@
 import { makeByHubKey } from "#http/callers/hub-key.ts"
 import { type ClientResponse } from "#http/connection/client-response.ts"
+import { Descriptors } from "#http/connection/Descriptors.ts"
 import { type Repeats } from "#http/connection/repeats.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
@@ -90,7 +91,7 @@ export const makeGateway = Effect.gen(function*() {
   const respond = responder(answerLimit(settings, limits), runtime, log)
   const heads = rememberingHeads(matcher(settings))
   const inFlight = makeInFlight()
-  const room = makeRoom({ inFlight, log })
+  const room = makeRoom({ inFlight, descriptors: yield* Descriptors })
   const wake = waker({ wakes, limits, trustProxy: side.trustProxy, runtime, inFlight })
   const relocation = relocator({ affinity, metering, wake })
   const { admit, awaken } = admission({ affinity, guests: yield* GuestRequests, metering, respond, side, wake })
@@ -245,6 +246,3 @@ export const makeGateway = Effect.gen(function*() {
 
   return { match: heads.match, handle, repeats, drain: inFlight.drain } satisfies Gateway
 })
-
-/** The gateway of this process, for the listener and for composites. */
-export class HostedGateway extends Effect.Service<HostedGateway>()("http/Gateway", { effect: makeGateway }) {}

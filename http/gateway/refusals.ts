@@ -32,7 +32,8 @@ export const unroutable = failure(
 const noSuchDocument = failure(
   404,
   "NOT_FOUND",
-  "There is no such document: /.well-known/oauth-protected-resource tells a server's authorization server, which has its own"
+  "This address has no OAuth document: a hosted server has /.well-known/oauth-protected-resource alone, which names its " +
+    "authorization server; ask that one for the others"
 )
 
 /** No server has the address, or no document is at it. */

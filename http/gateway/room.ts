@@ -1,104 +1,48 @@
 import { type ClientResponse } from "#http/connection/client-response.ts"
+import { crowdedSeconds, crowdedText, makeCounts, mostOfAccount, whileOpen } from "#http/connection/crowd.ts"
+import { type Descriptors, fullText } from "#http/connection/Descriptors.ts"
 import { type AccessTokenClaims } from "#src/oauth/AccessTokens.ts"
 import { type Route } from "#src/routing/Route.ts"
-import { descriptorLimit, openDescriptors } from "#src/shared/descriptors.ts"
 import { type Answer, failure } from "./answer.ts"
 
-/** The share of the process's descriptors that hosted servers may use with all else; the rest is the platform's. */
-const share = 0.8
 /** A request's connection to its client, and the one to its machine. */
 const perRequest = 2
-const countEveryMillis = 1_000
-const warnEveryMillis = 60_000
-const warning = "Requests to hosted servers are refused: this process has nearly as many files open as it may have. " +
-  "Raise its limit (LimitNOFILE), or find who holds them"
-/** Counts beyond this many are dropped when they are 0. */
-const mostZeros = 1_000
 
-const hasty = (reply: Answer): Answer => ({ ...reply, isHasty: true })
+const refused = (status: number, code: string, message: string): Answer => ({
+  ...failure(status, code, message, { "Retry-After": String(crowdedSeconds), Connection: "close" }),
+  isHasty: true
+})
 
-const unavailable = (message: string) =>
-  hasty(failure(503, "SERVICE_UNAVAILABLE", message, { "Retry-After": "5", Connection: "close" }))
+const unavailable = (message: string) => refused(503, "SERVICE_UNAVAILABLE", message)
 
-const full = unavailable("The platform has nearly as many connections open as it may have; try again shortly")
+const full = unavailable(fullText)
 
 const serverIsCrowded = (most: number) =>
-  unavailable(
-    `${most} requests and event streams are open at this server, and it takes no more at a time; try again shortly`
-  )
+  unavailable(`${most} requests and event streams are open at this server, the most that it takes; try again shortly`)
 
-const accountIsCrowded = (most: number, isOwner: boolean) =>
-  hasty(failure(
-    429,
-    "RATE_LIMITED",
-    `${
-      isOwner ? "The account of this server" : "Your account"
-    } has ${most} requests and event streams open at hosted ` +
-      "servers, and may have no more at a time: end some, then try again",
-    { "Retry-After": "5", Connection: "close" }
-  ))
-
-const makeCounts = () => {
-  const counts = new Map<string, number>()
-  return {
-    of: (key: string) => counts.get(key) ?? 0,
-    add: (key: string, change: number) => {
-      const now = (counts.get(key) ?? 0) + change
-      if (now <= 0 && counts.size > mostZeros) counts.delete(key)
-      else counts.set(key, now)
-    }
-  }
-}
+const accountIsCrowded = (who: string, most: number) =>
+  refused(429, "RATE_LIMITED", crowdedText(who, most, "requests and event streams open at hosted servers"))
 
 interface Options {
   /** Requests that have, or wait for, a connection to a machine. */
   readonly inFlight: { readonly size: number }
-  readonly log: (message: string, what: unknown) => void
-  readonly limit?: number
-  readonly count?: () => Promise<number>
+  readonly descriptors: Pick<Descriptors, "isFull" | "limit" | "watch">
 }
 
 /**
  * How many requests and event streams may be open at hosted servers: so many of each account and each server, and of all
  * as many as leave descriptors for the platform itself (docs/decisions/silent-streams.md).
  */
-export const makeRoom = (
-  { count = openDescriptors, inFlight, limit = descriptorLimit() ?? Infinity, log }: Options
-) => {
-  const most = { account: Math.min(2_000, Math.floor(limit / 16)), server: Math.min(8_000, Math.floor(limit / 8)) }
-  const refusals = { account: accountIsCrowded(most.account, false), owner: accountIsCrowded(most.account, true) }
+export const makeRoom = ({ descriptors: { isFull, limit, watch }, inFlight }: Options) => {
+  const most = { account: mostOfAccount(limit), server: Math.min(8_000, Math.floor(limit / 8)) }
+  const refusals = {
+    account: accountIsCrowded("Your account", most.account),
+    owner: accountIsCrowded("The account of this server", most.account)
+  }
   const crowded = serverIsCrowded(most.server)
   const accounts = makeCounts()
   const servers = makeCounts()
-  let counted = { open: 0, inFlight: 0 }
-  let countAgainAt = 0
-  let warnAgainAt = 0
-
-  const countNow = () => {
-    const began = performance.now()
-    countAgainAt = Infinity
-    const sizeThen = inFlight.size
-    count().then((open) => {
-      const pause = Math.max(countEveryMillis, 50 * (performance.now() - began))
-      counted = { open, inFlight: sizeThen }
-      countAgainAt = performance.now() + pause
-      if (open < limit * share) return
-      // Also when nobody asks: the next one to come is not to be refused for what was.
-      setTimeout(countIfDue, pause + 10).unref()
-      if (performance.now() < warnAgainAt) return
-      warnAgainAt = performance.now() + warnEveryMillis
-      log(warning, { open, limit })
-    }, () => countAgainAt = performance.now() + countEveryMillis)
-  }
-
-  const countIfDue = () => {
-    if (performance.now() >= countAgainAt) countNow()
-  }
-
-  const isFull = () => {
-    countIfDue()
-    return counted.open + perRequest * (inFlight.size - counted.inFlight) >= limit * share
-  }
+  watch(() => perRequest * inFlight.size)
 
   return {
     /** For a request of nobody knows whom; undefined: there is room. */
@@ -114,11 +58,9 @@ export const makeRoom = (
       if (isFull()) return full
       if (accounts.of(account) >= most.account) return claims === undefined ? refusals.owner : refusals.account
       if (servers.of(serverId) >= most.server) return crowded
-      accounts.add(account, 1)
-      servers.add(serverId, 1)
-      res.once("close", () => {
-        accounts.add(account, -1)
-        servers.add(serverId, -1)
+      whileOpen(res, (change) => {
+        accounts.add(account, change)
+        servers.add(serverId, change)
       })
       return undefined
     }

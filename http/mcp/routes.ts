@@ -2,6 +2,7 @@ import { UnknownCoding } from "#http/answers/body-errors.ts"
 import { eventStreamType } from "#http/answers/event-stream.ts"
 import { rpcIdIn } from "#http/answers/json-rpc.ts"
 import { StandardHeaders } from "#http/answers/StandardHeaders.ts"
+import { OpenStreams } from "#http/callers/OpenStreams.ts"
 import { rawRoutes } from "#http/traits/RawRoutes.ts"
 import { type Actor } from "#src/accounts/CurrentActor.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
@@ -23,7 +24,7 @@ class StreamNotFound extends Schema.TaggedError<StreamNotFound>()("StreamNotFoun
   id: Schema.NullOr(Schema.Union(Schema.String, Schema.Number))
 }, failsWith(404)) {
   override get message() {
-    return "Session not found: there is no such open stream; connect to /sse again"
+    return "Session not found: its stream has ended; connect to /sse again"
   }
   get jsonRpc() {
     return { code: -32001, id: this.id }
@@ -56,6 +57,7 @@ const withEventStreamType = (response: ServerResponse) => {
 const routes = rawRoutes((add) =>
   Effect.gen(function*() {
     const tools = yield* McpTools
+    const streams = yield* OpenStreams
     const settings = yield* CurrentSettings
     const enter = Effect.flatMap(enterBy(settings), (entered) =>
       Effect.map(selectionOf(entered.request), (selection) => ({ ...entered, selection })))
@@ -70,6 +72,7 @@ const routes = rawRoutes((add) =>
       { credential: "mcp", body: "message" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
+        yield* streams.enter(actor)
         return yield* answerMessage(request, tools.serverFor({ actor, address }, selection), sessionOwner(actor))
       }).pipe(withChallenge)
     )
@@ -88,6 +91,7 @@ const routes = rawRoutes((add) =>
       { credential: "mcp" },
       Effect.gen(function*() {
         const { actor, address, request, selection } = yield* enter
+        yield* streams.enter(actor)
         const response = NodeHttpServerRequest.toServerResponse(request)
         const headers = { ...(yield* StandardHeaders), ...corsHeaders(request.headers["origin"]) }
         for (const [name, value] of Object.entries(headers)) {
@@ -150,4 +154,4 @@ const routes = rawRoutes((add) =>
  * MCP: Streamable HTTP on /mcp, stateless, so that any instance can answer; the older SSE on /sse and /message, with
  * sessions in this process.
  */
-export const McpRoutes = Layer.provide(routes, McpTools.Default)
+export const McpRoutes = Layer.provide(routes, [McpTools.Default, OpenStreams.Default])

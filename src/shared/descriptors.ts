@@ -1,3 +1,4 @@
+import { Context } from "effect"
 import { readFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 
@@ -13,6 +14,11 @@ export const descriptorLimit = () => {
     return undefined
   }
 }
+
+/** The same, for what is let in by it; a test has its own. */
+export class DescriptorLimit extends Context.Reference<DescriptorLimit>()("shared/DescriptorLimit", {
+  defaultValue: () => descriptorLimit() ?? Infinity
+}) {}
 
 /** How many it has open (proc_pid_fd(5)). Of ten thousands it takes a tenth of a second, nearly all in another thread. */
 export const openDescriptors = async () => (await readdir("/proc/self/fd")).length

@@ -1,4 +1,5 @@
 import { type ClientResponse } from "#http/connection/client-response.ts"
+import { makeDescriptors } from "#http/connection/Descriptors.ts"
 import { makeRoom } from "#http/gateway/room.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { EventEmitter } from "node:events"
@@ -7,14 +8,14 @@ const setup = ({ limit = 4_096, open = 100 }: { readonly limit?: number; readonl
   const inFlight = { size: 0 }
   const state = { open }
   const logged: Array<string> = []
-  const room = makeRoom({
-    inFlight,
+  const descriptors = makeDescriptors({
     limit,
     count: () => Promise.resolve(state.open),
     log: (message) => void logged.push(message)
   })
-  const enter = (account: string, serverId: string, isByoa = false) => {
-    const res = new EventEmitter()
+  const room = makeRoom({ inFlight, descriptors })
+  const enter = (account: string, serverId: string, isByoa = false, destroyed = false) => {
+    const res = Object.assign(new EventEmitter(), { destroyed })
     const route = { accountId: "owner", serverId }
     return { refusal: room.enter(route, isByoa ? undefined : { sub: account }, res as unknown as ClientResponse), res }
   }
@@ -34,6 +35,12 @@ describe("requests and streams that are open at hosted servers", () => {
     taken[0]?.res.emit("close")
     assert.isUndefined(enter("one", "server 1").refusal)
     assert.isDefined(enter("one", "server 1").refusal)
+  })
+
+  it("do not count when their client left before they were let in", () => {
+    const { enter } = setup({})
+    for (let i = 0; i < 300; i++) assert.isUndefined(enter("one", "server", false, true).refusal)
+    assert.isUndefined(enter("one", "server").refusal)
   })
 
   it("are so many of a server, whoever has them, and of its owner where its machine alone knows whose they are", () => {

@@ -1,3 +1,4 @@
+import { Descriptors } from "#http/connection/Descriptors.ts"
 import { LingeringResponse } from "#http/connection/linger.ts"
 import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { makeGateway } from "#http/gateway/Gateway.ts"
@@ -78,6 +79,7 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     ToolCalls.Default,
     tokensTest,
     RateLimit.Default,
+    Descriptors.Default,
     cardsTest,
     hubKeysTest,
     Layer.provide(BrokenAnswers.Default, ServerLogsRepo.Default)

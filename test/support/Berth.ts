@@ -1,6 +1,7 @@
 import { type Outside, OutsideNetwork } from "#src/egress/outside.ts"
 import { type Machines } from "#src/machines/Machines.ts"
 import { PlatformLive, platformOn } from "#src/Platform.ts"
+import { DescriptorLimit } from "#src/shared/descriptors.ts"
 import { Console, Effect, Exit, Layer, Scope } from "effect"
 import { format } from "node:util"
 import { afterAll, beforeAll } from "vitest"
@@ -18,6 +19,8 @@ export interface BerthOptions {
   readonly variables?: Readonly<Record<string, string>>
   /** What machines find outside, in place of the network. */
   readonly outside?: Outside
+  /** How many files the process may have open, as far as what it lets in depends on it. */
+  readonly descriptors?: number
   /** Another database than a fresh one. */
   readonly databaseUrl?: string
   /** The way the program takes to it, when that is not straight. */
@@ -40,7 +43,7 @@ export class Berth {
   url = ""
   databaseUrl = ""
 
-  async start({ databaseUrl, machines = false, outside, through, variables }: BerthOptions = {}) {
+  async start({ databaseUrl, descriptors, machines = false, outside, through, variables }: BerthOptions = {}) {
     const port = await freePort()
     this.url = `http://127.0.0.1:${port}`
     this.databaseUrl = databaseUrl ?? await Effect.runPromise(Scope.extend(freshDatabaseUrl, this.#scope))
@@ -59,6 +62,7 @@ export class Berth {
     const running = machines === true ? PlatformLive : platformOn(machines === false ? NoMachines : machines)
     const platform = Layer.provide(running, settings).pipe(
       Layer.provide([Layer.setClock(this.#clock.clock), Console.setConsole(consoleTo(this.logged))]),
+      Layer.provide(descriptors === undefined ? Layer.empty : Layer.succeed(DescriptorLimit, descriptors)),
       Layer.provide(outside === undefined ? Layer.empty : Layer.succeed(OutsideNetwork, outside))
     )
     await Effect.runPromise(Layer.buildWithScope(platform, this.#scope))

@@ -1,5 +1,6 @@
 import { Data } from "#http/answers/envelope.ts"
 import { Authentication } from "#http/callers/Authentication.ts"
+import { NoDescriptorLeft, TooManyStreams } from "#http/callers/OpenStreams.ts"
 import { Forbidden } from "#src/accounts/Policy.ts"
 import { PlanLimitReached } from "#src/plans/PlanLimitReached.ts"
 import { ProjectNotFound } from "#src/projects/Project.ts"
@@ -97,6 +98,8 @@ export class ServersApi extends HttpApiGroup.make("servers")
       .addSuccess(Data(LogPage))
       .addError(ServerNotFound)
       .addError(BadRequest)
+      .addError(TooManyStreams)
+      .addError(NoDescriptorLeft)
       .annotate(OpenApi.Summary, "Read a server's log, newest first: its deployments' stages and its own output")
   )
   .add(

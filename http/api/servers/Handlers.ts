@@ -1,10 +1,12 @@
 import { data } from "#http/answers/envelope.ts"
 import { apiOf } from "#http/answers/group.ts"
+import { OpenStreams } from "#http/callers/OpenStreams.ts"
+import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { Metrics } from "#src/servers/Metrics.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { ServersApi } from "./Api.ts"
 import { logEvents, wantsEvents } from "./log-events.ts"
 
@@ -13,6 +15,7 @@ export const ServersHandlers = HttpApiBuilder.group(apiOf(ServersApi), "servers"
     const servers = yield* Servers
     const logs = yield* ServerLogs
     const metrics = yield* Metrics
+    const streams = yield* OpenStreams
 
     return handlers
       .handle("list", ({ urlParams }) => servers.list(urlParams))
@@ -27,6 +30,9 @@ export const ServersHandlers = HttpApiBuilder.group(apiOf(ServersApi), "servers"
       .handle("metricsTools", ({ path, urlParams }) => Effect.map(metrics.tools(path.serverId, urlParams), data))
       .handle("logs", ({ path, request, urlParams }) =>
         wantsEvents(request)
-          ? Effect.map(logs.follow(path.serverId, urlParams, request.headers["last-event-id"]), logEvents)
+          ? logs.follow(path.serverId, urlParams, request.headers["last-event-id"]).pipe(
+            Effect.zipLeft(Effect.flatMap(CurrentActor, streams.enter)),
+            Effect.map(logEvents)
+          )
           : Effect.map(logs.list(path.serverId, urlParams), data))
-  }))
+  })).pipe(Layer.provide(OpenStreams.Default))

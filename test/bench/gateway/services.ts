@@ -1,3 +1,4 @@
+import { Descriptors } from "#http/connection/Descriptors.ts"
 import { clientLayer } from "#sql/Client.ts"
 import { type Settings } from "#src/config/Settings.ts"
 import { ServerCards } from "#src/directory/ServerCards.ts"
@@ -166,5 +167,6 @@ export const gatewayServices = (variables: Readonly<Record<string, string>> = {}
     ServerUse.Default.pipe(Layer.provide([use, jobs])),
     Layer.succeed(Wakes, Wakes.make({ wait: () => Promise.reject(new Error("nothing sleeps here")) })),
     Layer.succeed(Sessions, Sessions.make({ opened: () => {}, closed: () => {}, openOf: never })),
-    RateLimit.Default
+    RateLimit.Default,
+    Descriptors.Default
   ).pipe(Layer.provideMerge(settingsTest({ BASE_URL: baseUrl, ...variables })))

@@ -1,3 +1,4 @@
+import { Descriptors } from "#http/connection/Descriptors.ts"
 import { clientLayer } from "#sql/Client.ts"
 import { type CurrentSettings } from "#src/config/Settings.ts"
 import { type MachineStates } from "#src/machines/Machines.ts"
@@ -18,6 +19,7 @@ export const secondGateway = async (
 ) => {
   const scope = Effect.runSync(Scope.make())
   const services = Layer.fresh(GatewayServicesLive).pipe(
+    Layer.merge(Descriptors.Default),
     Layer.provide(machines),
     Layer.provideMerge(clientLayer(Redacted.make(databaseUrl), 5)),
     Layer.provideMerge(settingsTest({ BASE_URL: url, ...variables }))
