@@ -62,6 +62,7 @@ import hubAccountDays from "./migrations/0062_hub_account_days.ts"
 import machineNode from "./migrations/0064_machine_node.ts"
 import idempotencyHosts from "./migrations/0065_idempotency_hosts.ts"
 import romanisedNames from "./migrations/0066_romanised_names.ts"
+import newSenders from "./migrations/0067_new_senders.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -129,5 +130,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0062_hub_account_days": hubAccountDays,
   "0064_machine_node": machineNode,
   "0065_idempotency_hosts": idempotencyHosts,
-  "0066_romanised_names": romanisedNames
+  "0066_romanised_names": romanisedNames,
+  "0067_new_senders": newSenders
 }

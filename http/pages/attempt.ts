@@ -1,6 +1,13 @@
 import { Accounts } from "#src/accounts/Accounts.ts"
 import { type LogInsBusy } from "#src/accounts/Passwords.ts"
-import { type EmailTaken, LogIn, SignUp, type TooManyAttempts, type WrongCredentials } from "#src/accounts/User.ts"
+import {
+  type EmailTaken,
+  LogIn,
+  SignUp,
+  type TooManyAttempts,
+  type TooManySignUps,
+  type WrongCredentials
+} from "#src/accounts/User.ts"
 import { decodeInput, type Invalid } from "#src/shared/Failure.ts"
 import { Data, Effect } from "effect"
 import { type Fault } from "./fields.ts"
@@ -27,7 +34,9 @@ const emailTaken: Fault = {
 }
 
 /** Never 401, which asks the browser for an `Authorization` header and not for a form (RFC 9110 §15.5.2). */
-const rejectionOf = (error: Invalid | WrongCredentials | EmailTaken | TooManyAttempts | LogInsBusy) => {
+const rejectionOf = (
+  error: Invalid | WrongCredentials | EmailTaken | TooManyAttempts | TooManySignUps | LogInsBusy
+) => {
   switch (error._tag) {
     case "Invalid":
       return new FormRejected({ faults: error.issues.map(faultOf), status: 422 })
@@ -36,6 +45,7 @@ const rejectionOf = (error: Invalid | WrongCredentials | EmailTaken | TooManyAtt
     case "EmailTaken":
       return new FormRejected({ faults: [emailTaken], status: 409 })
     case "TooManyAttempts":
+    case "TooManySignUps":
       return new FormRejected({ faults: [{ message: `${error.message}.` }], status: 429, retryAfter: error.retryAfter })
     case "LogInsBusy":
       return new FormRejected({ faults: [{ message: `${error.message}.` }], status: 503, retryAfter: error.retryAfter })

@@ -1,6 +1,9 @@
+import { CurrentSettings } from "#src/config/Settings.ts"
 import { CallerAddress } from "#src/shared/CallerAddress.ts"
+import { addressBucket } from "#src/shared/client-address.ts"
 import { newId, newUlid } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
+import { RateLimit } from "#src/shared/RateLimit.ts"
 import { digestOf, randomToken } from "#src/shared/tokens.ts"
 import { traced } from "#src/shared/traced.ts"
 import { Duration, Effect, Option } from "effect"
@@ -9,7 +12,7 @@ import { Attempts } from "./Attempts.ts"
 import { AccountId, type Actor, CurrentActor } from "./CurrentActor.ts"
 import { Passwords } from "./Passwords.ts"
 import { Forbidden, sessionOnly, withPolicy } from "./Policy.ts"
-import { type LogIn, type SignUp, type UserRow, WrongCredentials } from "./User.ts"
+import { type LogIn, type SignUp, TooManySignUps, type UserRow, WrongCredentials } from "./User.ts"
 
 export const sessionPrefix = "svc_sess_"
 const lifetime = Duration.toMillis("30 days")
@@ -22,6 +25,8 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
     const repo = yield* AccountsRepo
     const attempts = yield* Attempts
     const passwords = yield* Passwords
+    const limits = yield* RateLimit
+    const { signUpsPerHour } = yield* CurrentSettings
 
     const open = Effect.fn("Accounts.open")(function*(user: typeof UserRow.Type) {
       const token = sessionPrefix + randomToken()
@@ -31,6 +36,10 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
     })
 
     const signUp = Effect.fn("Accounts.signUp")(function*(input: typeof SignUp.Type) {
+      const address = yield* CallerAddress
+      const key = `sign-ups ${addressBucket(address)}`
+      const room = yield* limits.consumeOrPass({ key, limit: signUpsPerHour, window: "1 hour" })
+      if (!room.allowed) return yield* new TooManySignUps({ retryAfter: room.retryAfterSeconds })
       const passwordHash = yield* passwords.hash(input.password)
       const user = yield* repo.insertUser({
         id: AccountId.make(newUlid()),
@@ -38,7 +47,7 @@ export class Accounts extends Effect.Service<Accounts>()("accounts/Accounts", {
         name: input.name ?? null,
         passwordHash
       })
-      yield* attempts.signedUp(user.email, yield* CallerAddress)
+      yield* attempts.signedUp(user.email, address)
       return yield* open(user)
     }, passwords.admitted)
 

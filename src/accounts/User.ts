@@ -92,3 +92,12 @@ export class TooManyAttempts
       : `Too many failed log-ins; try again in ${this.retryAfter} seconds`
   }
 }
+
+export class TooManySignUps
+  extends Schema.TaggedError<TooManySignUps>()("TooManySignUps", { retryAfter: Schema.Int }, failsWith(429))
+{
+  override get message() {
+    return "Too many accounts were made from your address within an hour; try again in " +
+      `${Math.ceil(this.retryAfter / 60)} minutes`
+  }
+}

@@ -3,7 +3,7 @@ import { CurrentSettings } from "#src/config/Settings.ts"
 import { tierOf } from "#src/listings/VerificationLevel.ts"
 import { now } from "#src/shared/now.ts"
 import { Timestamp } from "#src/shared/text.ts"
-import { Duration, Effect, Either, Option, Schema } from "effect"
+import { Duration, Effect, Either, Option, Ref, Schema } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { type BusinessRow } from "./Business.ts"
 import { Businesses } from "./Businesses.ts"
@@ -20,7 +20,7 @@ import {
   SmsUnavailable
 } from "./phone-code.ts"
 import { international, samePhone } from "./phone-number.ts"
-import { day, mostADay, SmsCountryRefused, SmsLimitReached } from "./sms-limits.ts"
+import { day, isNew, scopesOf, SmsCountryRefused, SmsLimitReached } from "./sms-limits.ts"
 import { Sms } from "./Sms.ts"
 import { SmsMessagesRepo } from "./SmsMessagesRepo.ts"
 import { levelOf } from "./verification-level.ts"
@@ -47,19 +47,32 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
     const messages = yield* SmsMessagesRepo
     const { smsCountries, smsDailyLimit } = yield* CurrentSettings
 
-    const scopes = [
-      { limit: "number", allowed: mostADay.number },
-      { limit: "account", allowed: mostADay.account },
-      { limit: "platform", allowed: smsDailyLimit }
-    ] as const
+    const warnedAt = yield* Ref.make(0)
 
-    const claim = Effect.fn("Verification.claim")(function*(phone: string, accountId: string, at: Date) {
-      const claimed = yield* messages.claim({ phone, accountId, sentAt: at }, scopes)
-      if (claimed._tag === "Claimed") return claimed.id
-      const { allowed, limit, since } = claimed
-      const seconds = Math.ceil((since.getTime() + day - at.getTime()) / 1000)
-      return yield* new SmsLimitReached({ limit, allowed, retryAfter: Math.max(1, seconds) })
+    /** Tells the operator once a day that half of the day's messages is used. */
+    const warn = Effect.fn("Verification.warn")(function*(at: Date) {
+      if (at.getTime() - (yield* Ref.get(warnedAt)) < day) return
+      const sent = yield* messages.sent(new Date(at.getTime() - day))
+      if (sent < smsDailyLimit / 2) return
+      yield* Ref.set(warnedAt, at.getTime())
+      yield* Effect.logWarning(
+        `${sent} of the ${smsDailyLimit} text messages that SMS_DAILY_LIMIT allows in 24 hours were sent. At the limit ` +
+          "nobody can confirm a telephone number: raise it, or name the countries you serve in SMS_COUNTRIES"
+      )
     })
+
+    const claim = Effect.fn("Verification.claim")(
+      function*(phone: string, { accountCreatedAt, accountId }: BusinessRow, at: Date) {
+        const isNewAccount = isNew(accountCreatedAt, at)
+        const scopes = scopesOf({ isNewAccount, platform: smsDailyLimit })
+        const claimed = yield* messages.claim({ phone, accountId, isNewAccount, sentAt: at }, scopes)
+        if (claimed._tag === "Claimed") return claimed.id
+        const { scope, since } = claimed
+        const from = Math.min(since.getTime(), scope.isOfFirstDay ? accountCreatedAt.getTime() : Infinity)
+        const seconds = Math.ceil((from + day - at.getTime()) / 1000)
+        return yield* new SmsLimitReached({ scope, retryAfter: Math.max(1, seconds) })
+      }
+    )
 
     const prepare = Effect.fn("Verification.prepare")(function*(row: BusinessRow) {
       const to = international(row.phone)
@@ -74,7 +87,7 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
         onSome: ({ sentAt }) => sentAt.getTime() + Duration.toMillis(pause) - at.getTime()
       })
       if (wait > 0) return yield* new CodeJustSent({ retryAfter: Math.ceil(wait / 1000) })
-      const message = yield* claim(to, row.accountId, at)
+      const message = yield* claim(to, row, at)
       const code = newCode()
       const expiresAt = new Date(at.getTime() + lifetime)
       const hash = codeHash(row.id, code)
@@ -96,6 +109,7 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
         ),
         Effect.mapError(() => new SmsUnavailable())
       )
+      yield* warn(yield* now)
       return { phone, expiresAt }
     }, withPolicy(sessionOnly))
 
@@ -109,10 +123,11 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
         }
         if (sent.expiresAt <= at) return rejected("has expired; ask for a new one")
         const number = international(sent.phone) ?? sent.phone
-        const tries = yield* repo.tries(number, new Date(sent.expiresAt.getTime() - lifetime))
+        const target = { phone: number, accountId: row.accountId }
+        const tries = yield* repo.tries(target, new Date(sent.expiresAt.getTime() - lifetime))
         if (tries >= mostTries) return rejected(`was tried ${mostTries} times; ask for a new one`)
         if (!timingSafeEqual(sent.codeHash, codeHash(row.id, code))) {
-          yield* repo.addTry(number, at)
+          yield* repo.addTry(target, at)
           return rejected(`is wrong; ${mostTries - tries - 1} tries are left`)
         }
         yield* repo.drop(row.id)

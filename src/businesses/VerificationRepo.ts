@@ -10,11 +10,18 @@ const CodeRow = Schema.Struct({
   expiresAt: Schema.DateFromSelf
 })
 
+/** What wrong tries count by: a stranger's do not use up those of the number's owner. */
+interface Target {
+  readonly phone: string
+  readonly accountId: string
+}
+
 /** Codes that were sent, one per business, and wrong tries. Callers must hold the business's lock. */
 export class VerificationRepo extends Effect.Service<VerificationRepo>()("businesses/VerificationRepo", {
   effect: Effect.map(SqlClient.SqlClient, (sql) => {
-    const tries = one(Count)((phone: string, since: Date) =>
-      sql`SELECT count(*)::int AS count FROM phone_tries WHERE phone = ${phone} AND tried_at >= ${since}`
+    const tries = one(Count)(({ accountId, phone }: Target, since: Date) =>
+      sql`SELECT count(*)::int AS count FROM phone_tries
+          WHERE phone = ${phone} AND account_id = ${accountId} AND tried_at >= ${since}`
     )
     return {
       code: maybe(CodeRow)((businessId: string) => sql`SELECT * FROM phone_codes WHERE business_id = ${businessId}`),
@@ -31,15 +38,16 @@ export class VerificationRepo extends Effect.Service<VerificationRepo>()("busine
           sql`UPDATE phone_codes SET sent_at = 'epoch' WHERE business_id = ${businessId} AND code_hash = ${codeHash}`
         ),
       /**
-       * How many wrong codes were tried for a number since then, for any business. Locks out other tries for the number
-       * until the end of the transaction.
+       * How many wrong codes an account tried for a number since then, for any of its businesses. Locks out other tries
+       * for the number until the end of the transaction.
        */
-      tries: (phone: string, since: Date) =>
+      tries: (target: Target, since: Date) =>
         dieOnSql(Effect.zipRight(
-          sql`SELECT pg_advisory_xact_lock(hashtextextended(${`phone_tries ${phone}`}, 0))`,
-          tries(phone, since)
+          sql`SELECT pg_advisory_xact_lock(hashtextextended(${`phone_tries ${target.phone}`}, 0))`,
+          tries(target, since)
         )),
-      addTry: (phone: string, triedAt: Date) => run(sql`INSERT INTO phone_tries ${sql.insert({ phone, triedAt })}`),
+      addTry: (target: Target, triedAt: Date) =>
+        run(sql`INSERT INTO phone_tries ${sql.insert({ ...target, triedAt })}`),
       sweepTries: (before: Date) => run(sql`DELETE FROM phone_tries WHERE tried_at <= ${before}`),
       drop: (businessId: string) => run(sql`DELETE FROM phone_codes WHERE business_id = ${businessId}`)
     } as const

@@ -5,7 +5,7 @@ import { Duration, Schema } from "effect"
 import { randomInt } from "node:crypto"
 
 export const codeLifetime = Duration.minutes(10)
-/** Wrong tries per number, for all businesses together: another business doesn't give five more tries. */
+/** An account's wrong tries per number, for all its businesses together: another one doesn't give five more. */
 export const mostTries = 5
 /** The minimum time between two codes of one business. */
 export const pause = Duration.minutes(1)

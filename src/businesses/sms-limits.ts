@@ -1,8 +1,7 @@
 import { failsWith } from "#src/shared/Failure.ts"
 import { Duration, Schema } from "effect"
 
-/** Messages in 24 hours. Each costs money, and the receiver may not be the person who asked for it. */
-export const mostADay = { number: 3, account: 10 } as const
+export const day = Duration.toMillis("24 hours")
 
 /**
  * Tries per allowed message, including those that the gateway refused. A refusal is not the sender's fault, so it
@@ -10,16 +9,53 @@ export const mostADay = { number: 3, account: 10 } as const
  */
 export const triesPerMessage = 2
 
-export const day = Duration.toMillis("24 hours")
-
 /** Whose limit it is: the telephone number's, the account's, or the whole installation's. */
-export const LimitKind = Schema.Literal("number", "account", "platform")
-export type LimitKind = typeof LimitKind.Type
+const LimitKind = Schema.Literal("number", "account", "platform")
 
-const texts: Readonly<Record<LimitKind, (most: number) => string>> = {
-  number: (most) => `${most} codes a day go to one telephone number`,
-  account: (most) => `An account can have ${most} codes sent a day`,
-  platform: () => "The platform has sent as many text messages as it may in a day"
+/** Whose messages count against it. */
+const Senders = Schema.Literal("account", "new accounts", "all accounts")
+
+/** A limit of messages in 24 hours; some are for accounts in their first day alone. */
+export const Scope = Schema.Struct({
+  limit: LimitKind,
+  by: Senders,
+  allowed: Schema.Int,
+  isOfFirstDay: Schema.Boolean
+})
+export type Scope = typeof Scope.Type
+
+/** Whether an account is in its first day at that time. */
+export const isNew = (createdAt: Date, at: Date) => at.getTime() - createdAt.getTime() < day
+
+const scopesOfFirstDay = (platform: number): ReadonlyArray<Scope> => [
+  { limit: "number", by: "new accounts", allowed: 6, isOfFirstDay: true },
+  { limit: "account", by: "account", allowed: 3, isOfFirstDay: true },
+  { limit: "platform", by: "new accounts", allowed: Math.ceil(platform / 2), isOfFirstDay: true }
+]
+
+/**
+ * The limits of an account's messages (docs/operate.md). Each message costs money, and the receiver may not be the
+ * person who asked for it. Accounts are easy to make, so the new ones together leave a part to the others.
+ */
+export const scopesOf = (
+  { isNewAccount, platform }: { readonly isNewAccount: boolean; readonly platform: number }
+): ReadonlyArray<Scope> => [
+  { limit: "number", by: "account", allowed: 3, isOfFirstDay: false },
+  { limit: "number", by: "all accounts", allowed: 9, isOfFirstDay: false },
+  { limit: "account", by: "account", allowed: 10, isOfFirstDay: false },
+  { limit: "platform", by: "all accounts", allowed: platform, isOfFirstDay: false },
+  ...(isNewAccount ? scopesOfFirstDay(platform) : [])
+]
+
+const reasonOf = ({ allowed, by, isOfFirstDay, limit }: Scope) => {
+  const senders = by === "account" ? "one account" : by
+  if (limit === "account") {
+    return `An account can have ${allowed} codes sent ${isOfFirstDay ? "in its first day" : "a day"}`
+  }
+  if (limit === "number") return `${allowed} codes a day go to one telephone number for ${senders}`
+  return by === "all accounts"
+    ? "The platform has sent as many text messages as it may in a day"
+    : "The platform has sent as many text messages for new accounts as it may in a day"
 }
 
 const inWords = (seconds: number) => {
@@ -29,15 +65,14 @@ const inWords = (seconds: number) => {
 
 /** A daily limit is reached (429). */
 export class SmsLimitReached extends Schema.TaggedError<SmsLimitReached>()("SmsLimitReached", {
-  limit: LimitKind,
-  allowed: Schema.Int,
+  scope: Scope,
   retryAfter: Schema.Int
 }, failsWith(429)) {
   override get message() {
-    return `${texts[this.limit](this.allowed)}; ask for another in ${inWords(this.retryAfter)}`
+    return `${reasonOf(this.scope)}; ask for another in ${inWords(this.retryAfter)}`
   }
   get details() {
-    return { limit: this.limit, allowed: this.allowed }
+    return { limit: this.scope.limit, allowed: this.scope.allowed }
   }
 }
 

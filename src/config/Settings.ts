@@ -77,6 +77,8 @@ export interface Settings {
   readonly smsDailyLimit: number
   /** Allow-list of calling codes (`+1`) for messages; empty allows all. */
   readonly smsCountries: ReadonlyArray<string>
+  /** Accounts that may be made from one IP address in an hour. */
+  readonly signUpsPerHour: number
   /** Requests a minute that an IP address may send to the hub without a hub key. */
   readonly hubRateLimit: number
   /** Seconds that a composite waits for each of its members. */
@@ -214,6 +216,7 @@ const read = Effect.gen(function*() {
     smsUrl: yield* setting("SMS_URL", kinds.smsUrl),
     smsDailyLimit: yield* settingOr("SMS_DAILY_LIMIT", kinds.count, 500),
     smsCountries: yield* settings("SMS_COUNTRIES", kinds.callingCode),
+    signUpsPerHour: yield* settingOr("SIGN_UPS_PER_HOUR", kinds.count, 30),
     hubRateLimit: yield* settingOr("HUB_RATE_LIMIT", kinds.count, 60),
     healthProbeSeconds: yield* settingOr("HEALTH_PROBE_SECONDS", kinds.seconds, 60),
     handshakeSeconds: yield* settingOr("HANDSHAKE_SECONDS", kinds.seconds, 30),

@@ -146,8 +146,10 @@ describe("a size", () => {
     (text, bytes) => expect(read({ DISK_RESERVE: text })).toMatchObject({ right: { diskReserve: bytes } })
   )
 
-  it("that is not set is a gigabyte; messages go to every country then, 500 a day", () => {
-    expect(read({})).toMatchObject({ right: { diskReserve: 1024 ** 3, smsDailyLimit: 500, smsCountries: [] } })
+  it("that is not set is a gigabyte; messages go to every country then, 500 a day; an address makes 30 accounts", () => {
+    expect(read({})).toMatchObject({
+      right: { diskReserve: 1024 ** 3, smsDailyLimit: 500, smsCountries: [], signUpsPerHour: 30 }
+    })
     expect(read({ SMS_DAILY_LIMIT: "7", SMS_COUNTRIES: "+1, +44" }))
       .toMatchObject({ right: { smsDailyLimit: 7, smsCountries: ["+1", "+44"] } })
   })

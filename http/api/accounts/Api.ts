@@ -3,7 +3,16 @@ import { Authentication } from "#http/callers/Authentication.ts"
 import { NoBody } from "#http/callers/NoBody.ts"
 import { RouteTraits } from "#http/traits/Traits.ts"
 import { LogInsBusy } from "#src/accounts/Passwords.ts"
-import { EmailTaken, LogIn, Me, Session, SignUp, TooManyAttempts, WrongCredentials } from "#src/accounts/User.ts"
+import {
+  EmailTaken,
+  LogIn,
+  Me,
+  Session,
+  SignUp,
+  TooManyAttempts,
+  TooManySignUps,
+  WrongCredentials
+} from "#src/accounts/User.ts"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 
 export class AccountsApi extends HttpApiGroup.make("accounts")
@@ -12,12 +21,14 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       .setPayload(SignUp)
       .addSuccess(Data(Session), { status: 201 })
       .addError(EmailTaken)
+      .addError(TooManySignUps)
       .addError(LogInsBusy)
       .annotate(RouteTraits, { idempotency: "email" })
       .annotate(OpenApi.Summary, "Sign up")
       .annotate(
         OpenApi.Description,
-        "Opens an account and a session. The token is the session's, for Bearer or cookie."
+        "Opens an account and a session. The token is the session's, for Bearer or cookie. 429 after 30 sign-ups in an " +
+          "hour from one address, or as many as the operator allows."
       )
   )
   .add(

@@ -33,9 +33,11 @@ export class VerificationApi extends HttpApiGroup.make("verification")
       .annotate(OpenApi.Summary, "Send a code by SMS to the business's telephone number")
       .annotate(
         OpenApi.Description,
-        "Six digits, good for 10 minutes and 5 tries, which all codes that went to one number share. One a minute; in a " +
-          "day 3 to a number, 10 of an account, and as many of all accounts as the operator allows: 429 with the limit " +
-          "in details. A message that the gateway refused does not count; twice as many tries as messages are the most."
+        "Six digits, good for 10 minutes and 5 tries, which an account's codes for one number share. One a minute; in a " +
+          "day an account has 10, 3 of them to one number, and 3 in its first day; to one number go 9 of all accounts; " +
+          "the operator limits the messages of all accounts, and half of them at most are for accounts in their first " +
+          "day: 429 with the limit in details. A message that the gateway refused does not count; twice as many tries " +
+          "as messages are the most."
       )
   )
   .add(
