@@ -90,10 +90,10 @@ export const readThread: Options = {
   entry: { "read-thread": "src/imports/read-in-thread.ts" }
 }
 
-/** The thread that unpacks images. */
-export const unpackThread: Options = {
+/** The thread that unpacks and packs images. */
+export const imageThread: Options = {
   ...inOneFile,
-  entry: { "unpack-thread": "src/images/unpack-in-thread.ts" }
+  entry: { "image-thread": "src/images/in-thread.ts" }
 }
 
 /**
@@ -120,10 +120,10 @@ export default defineConfig([
       "hash-thread": "src/accounts/hash-thread.js",
       "romanise-thread": "src/directory/romanise-thread.js"
     },
-    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*", "!unpack-thread.js*"]
+    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*", "!image-thread.js*"]
   },
   readyServer,
   stdioShim,
   readThread,
-  unpackThread
+  imageThread
 ])

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { abortable } from "./abortable.ts"
+import { inThread } from "./image-thread.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { type Layer, type Spent } from "./layers.ts"
 import type { Limits } from "./limits.ts"
@@ -10,7 +11,6 @@ import { makeLowestLayers } from "./lowest-layers.ts"
 import type { ConfigFile, Manifest } from "./manifest.ts"
 import type { Store } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
-import { unpackLayers } from "./unpack-layers.ts"
 
 /** The stored layers, each with the digest of its archive. */
 export const pairLayers = (store: Store, manifest: Manifest, config: ConfigFile) => {
@@ -57,7 +57,7 @@ export const makeRootfs = (home: string, store: Store, limits: Limits) => {
     const root = join(work, "root")
     await mkdir(root, { mode: 0o755 })
     const unpack = (some: ReadonlyArray<Layer>, spent: Spent) =>
-      unpackLayers({ root, layers: some, limits, most, spent }, signal)
+      inThread("unpack", { root, layers: some, limits, most, spent }, signal)
     const [first, ...others] = layers
     if (first === undefined || others.length === 0) return unpack(layers, nothing)
     const kept = await lowest.into(root, first, signal)

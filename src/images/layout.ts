@@ -1,27 +1,19 @@
 import type { ImageConfig } from "#src/machines/Machines.ts"
 import { Effect } from "effect"
-import { createHash } from "node:crypto"
-import { createReadStream } from "node:fs"
-import { copyFile, link, lstat, open, readdir, readlink, rename, rm } from "node:fs/promises"
+import { copyFile, link, lstat, readdir, readlink, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { arch } from "node:process"
-import { Readable, Transform } from "node:stream"
-import { pipeline } from "node:stream/promises"
-import { createGzip } from "node:zlib"
-import { type Pack, pack } from "tar-stream"
+import { Readable } from "node:stream"
 import { abortable } from "./abortable.ts"
+import { inThread } from "./image-thread.ts"
 import { type ImageError, storageError } from "./ImageError.ts"
 import { type Descriptor, digestOf, mediaTypes } from "./manifest.ts"
+import { type LayoutEntry, packLayer } from "./pack-layer.ts"
 import { architectureOf } from "./platform.ts"
 import { makeStore } from "./Store.ts"
 import { releaseTemporary, temporaryName } from "./temporary.ts"
 
-/** An entry of an image, at a path without a leading slash. Modes default to 0755 for directories, else 0644. */
-export type LayoutEntry =
-  | { readonly type: "file"; readonly path: string; readonly content: string | Uint8Array; readonly mode?: number }
-  | { readonly type: "copy"; readonly path: string; readonly from: string; readonly mode?: number }
-  | { readonly type: "directory"; readonly path: string; readonly mode?: number }
-  | { readonly type: "symlink"; readonly path: string; readonly target: string }
+export type { LayoutEntry } from "./pack-layer.ts"
 
 /** A layer of an image that was written before, in another layout. */
 export interface WrittenLayer {
@@ -42,70 +34,21 @@ export interface LayoutImage {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-const entryInto = (archive: Pack, entry: LayoutEntry, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    // No owner and a fixed time, so that the same input gives the same bytes.
-    const header = { name: entry.path, mtime: new Date(0), uid: 0, gid: 0 }
-    const done = (failure?: Error | null) => failure ? reject(failure) : resolve()
-    if (entry.type === "directory") archive.entry({ ...header, type: "directory", mode: entry.mode ?? 0o755 }, done)
-    else if (entry.type === "symlink") archive.entry({ ...header, type: "symlink", linkname: entry.target }, done)
-    else if (entry.type === "file") {
-      archive.entry({ ...header, mode: entry.mode ?? 0o644 }, Buffer.from(entry.content), done)
-    } else {
-      lstat(entry.from).then(({ size }) => {
-        const sink = archive.entry({ ...header, size, mode: entry.mode ?? 0o644 }, done)
-        return pipeline(createReadStream(entry.from), sink, { signal })
-      }).catch(reject)
-    }
-  })
-
-const fill = async (archive: Pack, entries: ReadonlyArray<LayoutEntry>, signal: AbortSignal) => {
-  const sorted = [...entries].sort((a, b) => a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
-  for (const entry of sorted) await entryInto(archive, entry, signal)
-  archive.finalize()
-}
-
-const tap = (onChunk: (chunk: Buffer) => void) =>
-  new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      onChunk(chunk)
-      done(null, chunk)
-    }
-  })
-
+/**
+ * Writes a layer of these entries. Files of this machine are read on a thread of their own: each is a few calls of the
+ * file system, and the thread that serves requests would make them all.
+ */
 const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, signal: AbortSignal) => {
-  const plain = createHash("sha256")
-  const packed = createHash("sha256")
-  let size = 0
   const name = temporaryName()
   const file = join(blobs, name)
-  // Opened here, because a stream opens its file later, maybe after a failure has removed it.
-  const sink = (await open(file, "wx")).createWriteStream({ flush: true })
-  const archive = pack()
+  const task = { file, entries }
   try {
-    const written = pipeline(
-      Readable.from(archive),
-      tap((chunk) => plain.update(chunk)),
-      // Half the time of the default level, for 10 % more bytes.
-      createGzip({ level: 1 }),
-      tap((chunk) => {
-        size += chunk.length
-        packed.update(chunk)
-      }),
-      sink,
-      { signal }
-    )
-    await Promise.all([
-      written,
-      fill(archive, entries, signal).catch((cause: unknown) => {
-        archive.destroy(cause instanceof Error ? cause : new Error(String(cause)))
-        throw cause
-      })
-    ])
-    const hex = packed.digest("hex")
-    await rename(file, join(blobs, hex))
-    const descriptor: Descriptor = { mediaType: mediaTypes.layer, digest: `sha256:${hex}`, size }
-    return { descriptor, diffId: `sha256:${plain.digest("hex")}` }
+    const { diffId, digest, size } = entries.some(({ type }) => type === "copy")
+      ? await inThread("pack", task, signal)
+      : await packLayer(task, signal)
+    await rename(file, join(blobs, digest.replace("sha256:", "")))
+    const descriptor: Descriptor = { mediaType: mediaTypes.layer, digest, size }
+    return { descriptor, diffId }
   } finally {
     await rm(file, { force: true })
     releaseTemporary(name)

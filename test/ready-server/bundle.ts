@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { build, type Options } from "tsup"
-import { program, readThread, readyServer, stdioShim, unpackThread } from "../../tsup.config.ts"
+import { imageThread, program, readThread, readyServer, stdioShim } from "../../tsup.config.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -35,8 +35,8 @@ export const readyServerBundle = () => bundleOf("ready-server.cjs", readyServer,
 /** What reads the files of imports. */
 export const readThreadBundle = () => bundleOf("read-thread.js", readThread, ["src/imports", "src/shared"])
 
-/** What unpacks images. */
-export const unpackThreadBundle = () => bundleOf("unpack-thread.js", unpackThread, ["src/images", "src/shared"])
+/** What unpacks and packs images. */
+export const imageThreadBundle = () => bundleOf("image-thread.js", imageThread, ["src/images", "src/shared"])
 
 /** What serves packages over HTTP. */
 export const stdioShimBundle = () => bundleOf("stdio-shim.js", stdioShim, ["src/stdio-shim"])
@@ -53,7 +53,7 @@ export const killableBundle = async () => {
     ["src/accounts"]
   )
   await copyFile(await readThreadBundle(), join(root, "dist/killable/read-thread.js"))
-  await copyFile(await unpackThreadBundle(), join(root, "dist/killable/unpack-thread.js"))
+  await copyFile(await imageThreadBundle(), join(root, "dist/killable/image-thread.js"))
   return bundleOf(
     "killable/killable.js",
     {
