@@ -24,6 +24,7 @@ const names = [
   "items",
   "mcp",
   "packages",
+  "first-package",
   "start"
 ]
 const [wanted, ...rest] = process.argv.slice(2)
