@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { lstat, open } from "node:fs/promises"
+import { lstat, open, readFile } from "node:fs/promises"
 import { Readable, Transform } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { createGzip } from "node:zlib"
@@ -13,6 +13,9 @@ export type LayoutEntry =
   | { readonly type: "directory"; readonly path: string; readonly mode?: number }
   | { readonly type: "symlink"; readonly path: string; readonly target: string }
 
+/** Bytes of a file that is read at once: a stream for each small file takes longer than all that is in them. */
+const atOnce = 1024 ** 2
+
 const entryInto = (archive: Pack, entry: LayoutEntry, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     // No owner and a fixed time, so that the same input gives the same bytes.
@@ -23,9 +26,10 @@ const entryInto = (archive: Pack, entry: LayoutEntry, signal: AbortSignal): Prom
     else if (entry.type === "file") {
       archive.entry({ ...header, mode: entry.mode ?? 0o644 }, Buffer.from(entry.content), done)
     } else {
-      lstat(entry.from).then(({ size }) => {
-        const sink = archive.entry({ ...header, size, mode: entry.mode ?? 0o644 }, done)
-        return pipeline(createReadStream(entry.from), sink, { signal })
+      lstat(entry.from).then(async ({ size }) => {
+        const file = { ...header, size, mode: entry.mode ?? 0o644 }
+        if (size <= atOnce) archive.entry(file, await readFile(entry.from), done)
+        else await pipeline(createReadStream(entry.from), archive.entry(file, done), { signal })
       }).catch(reject)
     }
   })

@@ -12,7 +12,7 @@ import { makeFetchedNodes } from "./fetched-nodes.ts"
 import { type Installer, installerOf } from "./installers.ts"
 import { isExactly, sameAs, type Served } from "./kept-lock.ts"
 import { hostNode, type MachineNode, type NodeChoice } from "./machine-node.ts"
-import { writePackageImage } from "./package-image.ts"
+import { packageRuntime, writePackageImage } from "./package-image.ts"
 import { type Locked, type Package } from "./Package.ts"
 import { PackagesRepo } from "./PackagesRepo.ts"
 import { makePlaces } from "./places.ts"
@@ -60,7 +60,7 @@ const sha256 = (text: string) => `sha256:${createHash("sha256").update(text).dig
  * but install scripts, which run in a machine, are run for each deployment that asks for them.
  */
 export class Packages extends Effect.Service<Packages>()("packages/Packages", {
-  effect: Effect.gen(function*() {
+  scoped: Effect.gen(function*() {
     const settings = yield* CurrentSettings
     const images = yield* Images
     const http = yield* GuardedHttp
@@ -71,6 +71,11 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
     yield* Effect.forkDaemon(Effect.ignoreLogged(Effect.tryPromise(() => sweepWorkspaces(folder))))
     const nodes = makeFetchedNodes({ settings, http, folder })
     yield* Effect.forkDaemon(Effect.ignoreLogged(Effect.tryPromise(nodes.sweep)))
+    yield* nodes.first.pipe(
+      Effect.flatMap((node) => node === undefined ? Effect.void : packageRuntime(folder, node)),
+      Effect.ignoreLogged,
+      Effect.forkScoped
+    )
     /** Installers take memory and cores. */
     const installing = yield* makePlaces(3)
     /** Scripts may take minutes: those who ask for none don't wait for them. */
@@ -181,7 +186,10 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
               const node = reference.registry === "npm" ? yield* nodes.choose(wanted, say) : hostNode
               const task: Task = { imageUri, node, reference, say, work }
               const installer = installerOf(reference, { settings, http, folder, node, work: installFolder(work) })
-              const { isKept, locked } = yield* lockFor(reference, installer, served)
+              const [{ isKept, locked }, runtime] = yield* Effect.all(
+                [lockFor(reference, installer, served), installer.runtime],
+                { concurrency: 2 }
+              )
               const notes = [...locked.notes, ...aboutScripts(locked.withScripts, scripts !== undefined)]
               yield* Effect.forEach(notes, say, { discard: true })
               const making = (scripts?: RunScripts) =>
@@ -190,7 +198,6 @@ export class Packages extends Effect.Service<Packages>()("packages/Packages", {
                     ? imageError(error.reason, `${error.message}; ${anew}`)
                     : error)
               if (scripts !== undefined && locked.withScripts.length > 0) return yield* making(scripts)
-              const runtime = yield* installer.runtime
               const known = Option.getOrUndefined(yield* repo.byInputs(inputsOf(locked, runtime.identity)))
               if (known === undefined || !(yield* images.has(known.digest))) return yield* making()
               yield* say("an image of exactly this is stored already")

@@ -99,23 +99,31 @@ export const makeFetchedNodes = (
     }))
   )
 
+  /** What a caller chose, or the installation's default; where that can't be fetched this host's own. */
+  const choose = Effect.fn("packages.chooseNode")(
+    function*(wanted: NodeChoice | null, say: Say) {
+      const major = wanted ?? settings.packageNode
+      if (major === "host" || major === majorOf(hostNode.version)) return hostNode
+      const found = yield* Effect.either(newest(major, say))
+      if (Either.isRight(found)) return found.right
+      const { message, reason } = found.left
+      if (wanted !== null) return yield* imageError(reason, `Node ${major} can't be fetched: ${message}`)
+      yield* say(
+        `Node ${major} can't be fetched, so its machine has this host's Node ${hostNode.version}: ${message}`
+      )
+      return hostNode
+    }
+  )
+
   return {
     sweep: () => sweep(folder, kept),
-    /** What a caller chose, or the installation's default; where that can't be fetched this host's own. */
-    choose: Effect.fn("packages.chooseNode")(
-      function*(wanted: NodeChoice | null, say: Say) {
-        const major = wanted ?? settings.packageNode
-        if (major === "host" || major === majorOf(hostNode.version)) return hostNode
-        const found = yield* Effect.either(newest(major, say))
-        if (Either.isRight(found)) return found.right
-        const { message, reason } = found.left
-        if (wanted !== null) return yield* imageError(reason, `Node ${major} can't be fetched: ${message}`)
-        yield* say(
-          `Node ${major} can't be fetched, so its machine has this host's Node ${hostNode.version}: ${message}`
-        )
-        return hostNode
-      }
-    ),
+    choose,
+    /** The default of a home that has fetched no Node yet, so that its first package need not wait for it. */
+    first: Effect.gen(function*() {
+      if ((yield* Effect.promise(() => storedIn(kept))).length > 0) return undefined
+      const node = yield* choose(null, (line) => Effect.logDebug(line))
+      return node === hostNode ? undefined : node
+    }),
     /** One of which an image was made before, as far as it can be had; else this host's own. */
     exactly: (version: string | undefined) =>
       version === undefined || version === hostNode.version

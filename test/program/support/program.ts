@@ -27,6 +27,8 @@ export const environment = (place: Place, variables: Readonly<Record<string, str
   BERTH_HOME: place.home,
   PORT: String(place.port),
   SCANNER: "none",
+  // A new home fetches no Node.
+  PACKAGE_NODE: "host",
   ...variables
 })
 
