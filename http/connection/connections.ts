@@ -68,7 +68,7 @@ export const connectionsOf = (server: Server, idleLimit: IdleLimit) => {
       idle.remove(socket, key)
     })
   })
-  /** How many requests a connection has in flight, and its address, which a closed one has no more. */
+  /** How many requests a connection has in flight, and its address, which a closed one no longer has. */
   const stateOf = (socket: Socket) => {
     let state = states.get(socket)
     if (state === undefined) {

@@ -86,7 +86,7 @@ class RepeatingConnection<Known> implements Line {
     current?.lose()
   }
 
-  /** Node reads no more of this connection, and its parser may be another's by now. */
+  /** Node no longer reads this connection, and its parser may be another's by now. */
   leave() {
     this.#socket.removeListener("data", this.onData)
   }

@@ -3,7 +3,7 @@ import { IncomingMessage } from "node:http"
 /** What takes a body: its parts, and null at its end. */
 export type Taker = (part: Buffer | null) => void
 
-/** A request whose body, if it is small and nobody has read of it, can be had without the turns that a stream takes. */
+/** A request whose body, if it is small and nobody has read of it, can be read without the turns that a stream takes. */
 export class TakeableRequest extends IncomingMessage {
   #taker: Taker | undefined
   #hasBegun = false

@@ -41,7 +41,7 @@ export const start = (
   })
 
 /**
- * Accepts no more connections, ends event streams (they never end by themselves, and their clients reconnect), waits
+ * Accepts no further connections, ends event streams (they never end by themselves, and their clients reconnect), waits
  * for requests in flight, and cuts those that do not end in time.
  */
 const stop = (server: Server, { endIdle }: ReturnType<typeof connectionsOf>, { remaining, within }: Shutdown) =>

@@ -59,7 +59,7 @@ export interface Gateway {
   readonly handle: (match: Match, req: IncomingMessage, res: ClientResponse, awaitsContinue?: boolean) => void
   /** Requests whose heads were decided before. */
   readonly repeats: Repeats<Decided>
-  /** Accepts no more requests, waits for those in flight, and after that many milliseconds ends the rest. */
+  /** Accepts no further requests, waits for those in flight, and after that many milliseconds ends the rest. */
   readonly drain: (milliseconds: number) => Effect.Effect<void>
 }
 

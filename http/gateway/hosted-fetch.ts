@@ -32,7 +32,7 @@ const fetchInside = ({ handle, match }: Gateway, own: Readonly<Record<string, st
     }, reject)
     if (signal?.aborted === true) return reject(signal.reason)
     const abort = () => res.destroy(signal?.reason as Error)
-    // All requests of an MCP session have its signal: eleven at once are no leak.
+    // All requests of an MCP session have its signal: eleven at once are not a leak.
     if (signal !== undefined && signal !== null) {
       setMaxListeners(0, signal)
       signal.addEventListener("abort", abort)

@@ -13,14 +13,14 @@ export interface PlainRequest {
   readonly options: () => Dispatcher.DispatchOptions
 }
 
-/** What is told of an answer; if it is not plain, as undici tells it. */
+/** What an answer consists of; if it is not plain, as undici gives it. */
 export interface AnswerHandler extends Dispatcher.DispatchHandler {
   /** The request is being written. */
   readonly onConnect: () => void
   /** The machine closed the connection before the request was written. */
   readonly onUnsent: () => void
   readonly onPlainHead: (answer: PlainHead, resume: () => void) => void
-  /** False: no more until `resume` is called; what has come already is told all the same. */
+  /** False: no more until `resume` is called; what has come already is passed on all the same. */
   readonly onData: (chunk: Buffer) => boolean
   /** All of what came at once was told, and more will come. */
   readonly onPiece: () => void

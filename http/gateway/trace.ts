@@ -11,7 +11,7 @@ const parentIn = (traceparent: string | undefined) => {
   return { traceId, spanId, sampled: (Number.parseInt(flags ?? "0", 16) & 1) === 1 }
 }
 
-/** What the machine is told of the trace: the gateway's span is the parent of its own. */
+/** What the machine receives about the trace: the gateway's span is the parent of its own. */
 export interface Onward {
   readonly traceparent: string
   /** The client's could not be read: a trace of our own begins, without its `tracestate` (§3.3, "tracestate"). */

@@ -17,7 +17,7 @@ import { randomUUID } from "node:crypto"
 
 /*
  * Up to revision 2025-11-25 a client speaks of a call that is under way in POSTs of their own: it answers a question that
- * came in the call's stream, or says that it waits no more (transports, cancellation). The streams are in this process, as
+ * came in the call's stream, or says that it has stopped waiting (transports, cancellation). The streams are in this process, as
  * all of an installation are (docs/decisions/host-lease.md), and what is asked is forgotten with them.
  */
 
@@ -62,7 +62,7 @@ export const takeWord = (speaker: string, body: unknown) => {
   }
 }
 
-/** Ids of requests to a client are no other's: their answers reach this process, and not this transport. */
+/** Ids of requests to a client are unique: their answers reach this process, and not this transport. */
 export class ConversingTransport extends WebStandardStreamableHTTPServerTransport {
   readonly #speaker: string | undefined
   readonly #call: Call | undefined

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { publicListingPage } from "./public-listing-page.ts"
 import { publicPage } from "./respond.ts"
 
-/** The page of a listing, for everybody. A HEAD is no view. */
+/** The page of a listing, for everybody. A HEAD is not a view. */
 export const makePublicListing = Effect.map(PublicBusinesses, (businesses) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest

@@ -164,7 +164,7 @@ export class MemberCalls extends Effect.Service<MemberCalls>()("composites/Membe
         const result = await Promise.race([ask(`${key} ${asked.scope}`, opening, asked, signal), passed])
         if (result === late) {
           const silent = `no answer within ${deadline / 1000} seconds`
-          // A machine may take longer to start than a member has, which is no fault of it.
+          // A machine may take longer to start than a member has, which is not its fault.
           if (member.asleep) {
             return failed("member_timeout", `${silent}: it was asleep and is waking, ask it again soon`)
           }

@@ -5,7 +5,7 @@ import { BadQuery } from "#src/shared/query-parameters.ts"
 import { Input, List, Name, optional, Text } from "#src/shared/text.ts"
 import { Effect, Schema } from "effect"
 
-/** Contract: Composites, a listing with a lower score is no member. */
+/** Contract: Composites, a listing with a lower score is not a member. */
 export const leastHealth = 50
 /** Members are listed up to so many. */
 export const mostMembers = 50

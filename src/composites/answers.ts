@@ -81,7 +81,7 @@ export const asksForInput = (result: Result) => result["resultType"] === "input_
 /** A result that is none of a tool would be shown as one that says nothing. */
 export const noToolResult = {
   code: "member_answer_invalid",
-  message: "its answer is no valid result of a tool"
+  message: "its answer is not a valid result of a tool"
 } as const
 
 export const toolResultOf = (result: unknown): CallToolResult | undefined =>

@@ -76,7 +76,7 @@ export const foldMarks = (sql: SqlClient.SqlClient) => {
       ON CONFLICT (label, is_tag, n, trust) DO UPDATE SET groups = t.groups + excluded.groups
     )`
 
-  /** Counts groups that changed, and takes their marks, in one statement: what it counts is what the marks told of. */
+  /** Counts groups that changed, and takes their marks, in one statement: what it counts is what the marks were for. */
   const foldSome = one(Count)(() =>
     sql`WITH taken AS (
         DELETE FROM composite_marks WHERE ctid = ANY(ARRAY(SELECT ctid FROM composite_marks LIMIT ${foldBatch}))

@@ -54,7 +54,7 @@ export const failureOf = (error: unknown): MemberFailure => {
     return { code: "member_unreachable", message: "its server did not answer", isBroken: true }
   }
   if (isInvalidAnswer(error)) {
-    return { code: "member_answer_invalid", message: "its server's answer is no valid MCP message", isBroken: false }
+    return { code: "member_answer_invalid", message: "its server's answer is not a valid MCP message", isBroken: false }
   }
   if (error instanceof BodyOverLimit) {
     const message = `its answer is larger than ${error.maxBytes / mebibyte} MiB`

@@ -85,7 +85,7 @@ export const nodeProgram = Effect.fn("folder.nodeProgram")(function*(folder: str
   const text = yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8"))
   const manifest = yield* Either.mapLeft(
     decode(text),
-    () => folderError("package.json can't be read: it is no manifest of npm")
+    () => folderError("package.json can't be read: it is not a manifest of npm")
   )
   const start = manifest.scripts?.["start"]
   const found = yield* start === undefined ? byBin(manifest) : byStart(start)

@@ -83,7 +83,7 @@ const analyticsPeriod = "7d, 30d (the default) or 90d: UTC days up to today"
 export const analyticsFields = {
   period: optional(Schema.String).annotations({ description: analyticsPeriod })
 }
-/** The same in a query, where it may come twice: that is no period either. */
+/** The same in a query, where it may come twice: that is not a period either. */
 const periods = Schema.transform(Schema.Union(Schema.String, Schema.Array(Schema.String)), Schema.String, {
   strict: true,
   decode: (sent) => typeof sent === "string" ? sent : sent.join(),

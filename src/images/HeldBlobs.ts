@@ -33,7 +33,7 @@ export class HeldBlobs extends Effect.Service<HeldBlobs>()("images/HeldBlobs", {
         holds: (digest) => anyRow(sql`SELECT 1 FROM held_blobs WHERE account_id = ${accountId} AND digest = ${digest}`),
         received: (digest) => received(accountId, digest)
       }),
-      /** Drops what the store has no more: whoever pulls it again receives it anew. */
+      /** Drops what the store no longer has: whoever pulls it again receives it anew. */
       forget: Effect.gen(function*() {
         const gone = yield* Effect.filter(
           yield* known(),

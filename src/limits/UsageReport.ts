@@ -56,7 +56,7 @@ export const UsageReport = Schema.Struct({
     description: "When the period began, or the month: the subscription's period, without one the UTC calendar month"
   }),
   resetsAt: Timestamp.annotations({
-    description: "When it ends. With a new period the month's requests are to be had again"
+    description: "When it ends. A new period starts with all of the month's requests"
   }),
   usage: UsageCounts,
   limits: Schema.Array(LimitUse),

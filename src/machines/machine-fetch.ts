@@ -88,7 +88,7 @@ export const fetchThrough =
     new Promise((resolve, reject) => {
       const { pathname, search } = new URL(url)
       const { body, signal } = init ?? {}
-      // All requests of an MCP session have its signal: eleven at once are no leak.
+      // All requests of an MCP session have its signal: eleven at once are not a leak.
       if (signal !== undefined && signal !== null) setMaxListeners(0, signal)
       const outgoing = request({
         ...connection(),

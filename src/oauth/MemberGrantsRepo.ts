@@ -21,7 +21,7 @@ interface NewGrant extends Omit<NewGrants, "servers"> {
 
 /**
  * Grants that accounts are not asked for, to composites and for exchanged tokens, one a server: their resource is the
- * server's id, since its URL may change; of a composite, which is no server, it is the URL. The family of
+ * server's id, since its URL may change; of a composite, which is not a server, it is the URL. The family of
  * tokens lives as long as the grant.
  */
 export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/MemberGrantsRepo", {
@@ -68,7 +68,7 @@ export class MemberGrantsRepo extends Effect.Service<MemberGrantsRepo>()("oauth/
           )
           INSERT INTO token_families (id, grant_id, is_lasting)
           SELECT there.family_id, granted.id, true FROM granted JOIN there ON there.grant_id = granted.id`),
-      /** The account's grant to that client for a resource that is no server; none where the account is gone. */
+      /** The account's grant to that client for a resource that is not a server; none where the account is gone. */
       ofResource: maybe(GrantStanding)((accountId: string, clientId: string, resource: string) =>
         sql`SELECT ${grantColumns(sql)} FROM users u LEFT JOIN oauth_grants g
               ON g.user_id = u.id AND g.client_id = ${clientId} AND g.resource = ${resource} WHERE u.id = ${accountId}`

@@ -124,7 +124,7 @@ export const makeFetchedNodes = (
       const node = yield* choose(null, (line) => Effect.logDebug(line))
       return node === hostNode ? undefined : node
     }),
-    /** One of which an image was made before, as far as it can be had; else this host's own. */
+    /** One of which an image was made before, where it can be fetched; else this host's own. */
     exactly: (version: string | undefined) =>
       version === undefined || version === hostNode.version
         ? Effect.succeed(hostNode)

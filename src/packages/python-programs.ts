@@ -40,7 +40,10 @@ export const pythonPrograms = async (
   const [first] = scripts
   if (first === undefined) {
     return Either.left(
-      imageError("invalid_image", `the package ${name} has no program (console_scripts): it is no server`)
+      imageError(
+        "invalid_image",
+        `the package ${name} has no program (console_scripts), so it can't be started as a server`
+      )
     )
   }
   const main = scripts.length === 1

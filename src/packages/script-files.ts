@@ -21,7 +21,7 @@ const longestHeader = 64 * 1024
 
 const nothing = Buffer.alloc(0)
 
-const foreign = () => imageError("invalid_image", "the install scripts left something that is no list of files")
+const foreign = () => imageError("invalid_image", "the install scripts left something that is not a list of files")
 
 /** Below `node_modules`, and never up again: a machine says these paths. */
 export const isInside = (path: string) => {

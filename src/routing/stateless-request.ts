@@ -82,7 +82,7 @@ export interface StatelessRequest {
   readonly onNotice?: Notice
 }
 
-/** What is no success is not counted before it is here (calmEvents), and says little. */
+/** What did not succeed is not counted before it is here (calmEvents), and says little. */
 const longestRefusal = 64 * 1024
 
 const jsonIn = (text: string): unknown => {

@@ -7,7 +7,7 @@ const goneAfterSeconds = 20
 export const isAlive = (sql: SqlClient.SqlClient) =>
   sql`g.seen_at > clock_timestamp() - ${goneAfterSeconds} * interval '1 second'`
 
-/** Whether a gateway told of a request to the server since a moment, or has one open. */
+/** Whether a gateway reported a request to the server since a moment, or has one open. */
 export const usedSince = (sql: SqlClient.SqlClient, serverId: Statement.Fragment, since: Statement.Fragment) =>
   sql`EXISTS (SELECT 1 FROM server_use u WHERE u.server_id = ${serverId} AND (u.used_at > ${since}
     OR u.open > 0 AND EXISTS (SELECT 1 FROM gateways g WHERE g.id = u.gateway AND ${isAlive(sql)})))`

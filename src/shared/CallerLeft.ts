@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 
 /**
- * Completes when the caller says that it waits no more, though an answer can still be sent; never for callers whose going
+ * Completes when the caller says that it has stopped waiting, though an answer can still be sent; never for callers whose going
  * interrupts what they asked for.
  */
 export class CallerLeft extends Context.Reference<CallerLeft>()("shared/CallerLeft", {

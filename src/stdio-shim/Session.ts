@@ -101,7 +101,7 @@ export class Session {
 
   /**
    * The stream of a GET: for what belongs to no request, or for the rest of the stream that had this event. False when
-   * there is no such stream (any more).
+   * there is not (or no longer) such a stream.
    */
   listen(response: ServerResponse, lastEvent?: string): boolean {
     this.#used()

@@ -109,7 +109,7 @@ export const makeServer = (sessions: Sessions, healthPath = "/healthz") => {
     if (session.hasStream && lastEvent === undefined) {
       return refuse(response, 409, -32000, "The session has a stream already")
     }
-    if (!session.listen(response, lastEvent)) refuse(response, 400, -32000, "The stream of this event is no more")
+    if (!session.listen(response, lastEvent)) refuse(response, 400, -32000, "The stream of this event has ended")
   }
 
   const remove = (request: IncomingMessage, response: ServerResponse) => {

@@ -37,7 +37,7 @@ const serve = async (options: Options) => {
 }
 
 run().catch((error: unknown) => {
-  // Whoever looks at the machine is told of the program's end, and not of ours.
+  // Whoever looks at the machine learns of the program's end, and not of ours.
   if (error instanceof EndedEarly && error.exitCode !== undefined) process.exit(error.exitCode)
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)

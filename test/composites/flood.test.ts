@@ -174,7 +174,7 @@ describe("a member that", () => {
     ["values", `{"content":[],"structuredContent":{"all":[${"0,".repeat(50_000)}0]}}`, many],
     ["levels", `{"content":[],"structuredContent":{"all":${nested(500_000)}}}`, deep],
     ["levels that never end", `{"content":[],"structuredContent":{"all":${"[".repeat(1_040_000)}`, deep],
-    ["invalid items", `{"content":[${"{},".repeat(40_000)}{}]}`, "its answer is no valid result of a tool"]
+    ["invalid items", `{"content":[${"{},".repeat(40_000)}{}]}`, "its answer is not a valid result of a tool"]
   ])(
     "answers more %s than anybody reads is told so alone, in a document and in a stream",
     async (_what, sent, message) => {

@@ -64,7 +64,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
           "(format_error); a price, category (over 255) or description (over 5,000) that can't be used is left out " +
           "(field_skipped). In a CSV file a price may be in words: `from 9`, `12-15` (the lower), `$12/hr`, `Free`; what " +
           "was read is a warning (value_coerced). In JSON a price is a number of dollars, and text is none. An amount in " +
-          "another currency, by its cell, its column's name or a column Currency, is no price (field_skipped). " +
+          "another currency, by its cell, its column's name or a column Currency, is not a price (field_skipped). " +
           "Rows that may be no items are told too: totals, headings, doubles. Each warning " +
           "shows row, item, field and value. Text that looks like a formula is kept as it is. Columns that are not imported are in `unmapped_columns`; " +
           "those of them that seem to hold a missing field are in `suggested_mappings` too, each with a warning; of columns that may all be the price and differ none is, and " +

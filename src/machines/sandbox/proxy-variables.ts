@@ -1,6 +1,6 @@
 /**
  * Where the keeper listens as a proxy inside each machine: a port that a machine has no privilege to take, so that it
- * stays free for this, at an address that is no name's.
+ * stays free for this, at an address that no name has.
  */
 export const proxy = { proxyAddress: "127.80.0.1", proxyPort: 880 } as const
 

@@ -6,7 +6,7 @@ export interface User {
   readonly home: string
 }
 
-// 2^32-1 means "no change" to the system calls, so it is no id.
+// 2^32-1 means "no change" to the system calls, so it can't be an id.
 const id = (text: string | undefined) =>
   text !== undefined && /^\d{1,10}$/.test(text) && Number(text) < 4_294_967_295 ? Number(text) : undefined
 
