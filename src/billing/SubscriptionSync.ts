@@ -1,6 +1,6 @@
 import { AccountSettings } from "#src/accounts/AccountSettings.ts"
-import { Standing } from "#src/businesses/Standing.ts"
 import { now } from "#src/shared/now.ts"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { SqlClient } from "@effect/sql"
 import { Array, Effect, Option } from "effect"
@@ -23,7 +23,7 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
     const checkouts = yield* CheckoutsRepo
     const repo = yield* SubscriptionsRepo
     const sql = yield* SqlClient.SqlClient
-    const standing = yield* Standing
+    const events = yield* PlatformEvents
 
     /** A subscription that the processor lists no more has ended. */
     const missingFrom = (readings: ReadonlyArray<Reading>, rows: ReadonlyArray<SubscriptionRow>) =>
@@ -57,7 +57,7 @@ export class SubscriptionSync extends Effect.Service<SubscriptionSync>()("billin
         // Only a change is followed: a plan that the operator granted meanwhile stays.
         if (had !== has) {
           yield* accounts.setPlanOf(accountId, has ?? "free")
-          yield* standing.followAccount(accountId)
+          yield* events.tell("planOfAccount", accountId)
         }
         yield* accounts.setPeriodOf(
           accountId,

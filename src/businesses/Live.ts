@@ -3,6 +3,7 @@ import { Businesses } from "./Businesses.ts"
 import { BusinessesRepo } from "./BusinessesRepo.ts"
 import { CatalogRepo } from "./CatalogRepo.ts"
 import { Catalogs } from "./Catalogs.ts"
+import { FollowersLive } from "./followers.ts"
 import { ImportedCatalog } from "./ImportedCatalog.ts"
 import { ReadyConfigs } from "./ReadyConfigs.ts"
 import { ReadyConfigsRepo } from "./ReadyConfigsRepo.ts"
@@ -20,7 +21,7 @@ export const BusinessesLive = Layer.mergeAll(
   Verification.Default,
   Catalogs.Default,
   ImportedCatalog.Default,
-  ReadyConfigs.Default
+  Layer.provideMerge(FollowersLive, ReadyConfigs.Default)
 ).pipe(
   Layer.provideMerge(Businesses.Default),
   Layer.provideMerge(StandingLive),

@@ -1,10 +1,10 @@
-import { Standing } from "#src/businesses/Standing.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Machines } from "#src/machines/Machines.ts"
 import { type ProbeResult, ServerHealth } from "#src/servers/ServerHealth.ts"
 import { ServerLogs } from "#src/servers/ServerLogs.ts"
 import { Disk } from "#src/shared/Disk.ts"
 import { quotable } from "#src/shared/outside-text.ts"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
 import { Chunk, Effect, Option, Stream } from "effect"
 import { countProbe } from "./fleet-metrics.ts"
 import { complaint, isNotFound } from "./health.ts"
@@ -35,7 +35,7 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
     const machines = yield* Machines
     const repo = yield* HealthProbesRepo
     const health = yield* ServerHealth
-    const standing = yield* Standing
+    const events = yield* PlatformEvents
     const logs = yield* ServerLogs
     const locks = yield* ServerLocks
     const stopping = yield* Stopping
@@ -80,13 +80,13 @@ export class HealthProbes extends Effect.Service<HealthProbes>()("deployments/He
       yield* Effect.forEach(changed, (change) => tell({ ...change, path: paths.get(change.serverId) ?? "" }), {
         discard: true
       })
-      yield* standing.followHealth
+      yield* events.tell("probed", undefined)
     })
 
     /** One round: each server that is due once. */
     const run = Effect.fn("HealthProbes.run")(function*() {
       // What a crash left behind of the last round.
-      yield* standing.followHealth
+      yield* events.tell("probed", undefined)
       const due = yield* repo.due(healthProbeSeconds / 2)
       yield* Stream.fromIterable(due).pipe(
         Stream.mapEffect(result, { concurrency, unordered: true }),

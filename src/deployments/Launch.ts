@@ -1,4 +1,3 @@
-import { ReadyConfigs } from "#src/businesses/ReadyConfigs.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { Images, type ResolvedImage } from "#src/images/Images.ts"
 import { type Login } from "#src/images/login.ts"
@@ -7,6 +6,7 @@ import { Packages } from "#src/packages/Packages.ts"
 import { isPackage } from "#src/packages/reference.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { publicUrl } from "#src/servers/addresses.ts"
+import { BusinessConfigs } from "#src/servers/BusinessConfigs.ts"
 import { Environment } from "#src/servers/Environment.ts"
 import { type ServerRow } from "#src/servers/Server.ts"
 import { MachineMetering } from "#src/usage/MachineMetering.ts"
@@ -29,7 +29,7 @@ export class Launch extends Effect.Service<Launch>()("deployments/Launch", {
     const images = yield* Images
     const machines = yield* Machines
     const environment = yield* Environment
-    const configs = yield* ReadyConfigs
+    const configs = yield* BusinessConfigs
     const output = yield* MachineOutput
     const readyImage = yield* ReadyImage
     const packages = yield* Packages

@@ -1,4 +1,3 @@
-import { Standing } from "#src/businesses/Standing.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
 import { ImageCleanup } from "#src/images/ImageCleanup.ts"
 import { Images, ResolvedImage } from "#src/images/Images.ts"
@@ -12,6 +11,7 @@ import { diskFull, failedOnFullDisk, isDiskFull, orDiskFull } from "#src/shared/
 import { Disk } from "#src/shared/Disk.ts"
 import { isRejected, reportOutage } from "#src/shared/outage.ts"
 import { quotable } from "#src/shared/outside-text.ts"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
 import { Cause, Effect, Metric, Option, Schema } from "effect"
 import { Admission } from "./Admission.ts"
 import { type DeploymentRow } from "./Deployment.ts"
@@ -61,7 +61,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
     const cleanup = yield* ImageCleanup
     const logs = yield* ServerLogs
     const watch = yield* Watch
-    const standing = yield* Standing
+    const events = yield* PlatformEvents
     const routes = yield* Routes
     const gone = yield* makeUntilGone
 
@@ -159,7 +159,7 @@ export class Pipeline extends Effect.Service<Pipeline>()("deployments/Pipeline",
       if (outcome === "overtaken") {
         return yield* new StageFailed({ stage: "checking", cause: "the server was changed by another deployment" })
       }
-      yield* Effect.all([Metric.increment(deployed), standing.followServer(serverId), watch.changed(id)])
+      yield* Effect.all([Metric.increment(deployed), events.tell("deployed", serverId), watch.changed(id)])
       yield* Effect.flatMap(orGone(repo.find(id)), (record) => log(record, "running; requests go to the new machine"))
     }, throughOutage())
 

@@ -1,4 +1,4 @@
-import { alive, identify } from "#src/machines/sandbox/processes.ts"
+import { alive, identify } from "#src/shared/processes.ts"
 import { readlinkSync } from "node:fs"
 import { hostname } from "node:os"
 import { type Host, type ProcessIdentity } from "./Host.ts"

@@ -1,10 +1,10 @@
+import { hoursLines } from "#src/format/hours-lines.ts"
 import { lineOf, markdownOf } from "#src/format/markdown-text.ts"
 import { type Hours } from "#src/format/ReadyConfig.ts"
 import { type SkillFile, skillFile } from "#src/format/skill-file.ts"
 import { skillSummary } from "#src/format/skill-summary.ts"
 import { type ListingTier } from "#src/plans/ListingTier.ts"
 import { type DocumentTool } from "./CapabilityDoc.ts"
-import { hoursLines } from "./hours-lines.ts"
 import { admission, serverToolLines, type SkillServer } from "./skill-tools.ts"
 
 /** What a listing's SKILL.md is made of. */

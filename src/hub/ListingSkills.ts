@@ -1,5 +1,6 @@
 import { Events } from "#src/analytics/Events.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { wayTo } from "#src/directory/way-to.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
 import { mcpUrl, sseUrl } from "#src/servers/addresses.ts"
 import { isLabel } from "#src/shared/dns-label.ts"
@@ -84,8 +85,7 @@ export class ListingSkills extends Effect.Service<ListingSkills>()("hub/ListingS
      * once an hour for an address.
      */
     const refer = Effect.fn("ListingSkills.refer")(function*(id: string, isFollowed: boolean) {
-      const { serverSlug, website } = yield* find(id)
-      const to = website !== "" ? website : serverSlug === null ? undefined : mcpUrl(settings, serverSlug)
+      const to = wayTo(settings, yield* find(id))
       if (to === undefined) return yield* new NoReferral()
       if (isFollowed) yield* events.refer(id)
       return to

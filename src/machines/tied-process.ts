@@ -1,9 +1,9 @@
+import { alive, identify, type ProcessId } from "#src/shared/processes.ts"
 import { execFile } from "node:child_process"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { setTimeout as pause } from "node:timers/promises"
 import { promisify } from "node:util"
 import { waitForGo } from "./sandbox/launcher.ts"
-import { alive, identify, type ProcessId } from "./sandbox/processes.ts"
 import { locate } from "./sandbox/programs.ts"
 
 const run = promisify(execFile)

@@ -1,12 +1,11 @@
 import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, notByKey, seesProject, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
-import { Teardown } from "#src/images/Teardown.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
 import { slugOf, withSuffix } from "#src/shared/slug.ts"
 import { transactionally } from "#src/shared/sql.ts"
-import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { ProjectId, type ProjectInput, ProjectNotFound } from "./Project.ts"
@@ -21,8 +20,7 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
   effect: Effect.gen(function*() {
     const repo = yield* ProjectsRepo
     const quotas = yield* Quotas
-    const teardown = yield* Teardown
-    const metering = yield* MachineMetering
+    const events = yield* PlatformEvents
     const sql = yield* SqlClient.SqlClient
 
     /** The project if the caller may see it; doesn't check scopes. Other services call it first to authorize. */
@@ -72,8 +70,8 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
 
     const remove = Effect.fn("Projects.remove")(function*(id: string) {
       const project = yield* visible(id)
-      yield* metering.settleServers(yield* repo.serverIds(project.id))
-      yield* teardown.ofServers(yield* repo.delete(project.id))
+      yield* events.tell("goingServers", yield* repo.serverIds(project.id))
+      yield* events.tell("goneServers", yield* repo.delete(project.id))
     }, writes)
 
     return { create, list, get, update, remove, visible } as const

@@ -2,8 +2,6 @@ import { CurrentActor } from "#src/accounts/CurrentActor.ts"
 import { anyScope, seesProject, withPolicy } from "#src/accounts/Policy.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
-import { Teardown } from "#src/images/Teardown.ts"
-import { Listings } from "#src/listings/Listings.ts"
 import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { autoStopRefusal, regionRefusal } from "#src/plans/PlanLimitReached.ts"
 import { Projects } from "#src/projects/Projects.ts"
@@ -13,10 +11,10 @@ import { Invalid } from "#src/shared/Failure.ts"
 import { isId, newId } from "#src/shared/ids.ts"
 import { now } from "#src/shared/now.ts"
 import { type PageRequest, paginate } from "#src/shared/paging.ts"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
 import { isReservedSlug, slugOf, withSuffix } from "#src/shared/slug.ts"
 import { transactionally } from "#src/shared/sql.ts"
 import { randomToken } from "#src/shared/tokens.ts"
-import { MachineMetering } from "#src/usage/MachineMetering.ts"
 import { SqlClient } from "@effect/sql"
 import { Effect, Option } from "effect"
 import { publicUrl } from "./addresses.ts"
@@ -48,9 +46,7 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
     const projects = yield* Projects
     const quotas = yield* Quotas
     const registries = yield* ImageRegistries
-    const teardown = yield* Teardown
-    const metering = yield* MachineMetering
-    const listings = yield* Listings
+    const events = yield* PlatformEvents
     const settings = yield* CurrentSettings
     const sql = yield* SqlClient.SqlClient
 
@@ -219,17 +215,17 @@ export class Servers extends Effect.Service<Servers>()("servers/Servers", {
      * lock.
      */
     const deleteRow = Effect.fn("Servers.deleteRow")(function*(id: ServerId) {
-      yield* listings.loseServer(id)
+      yield* events.tell("deletingServer", id)
       yield* repo.lock(id)
-      yield* listings.loseServer(id)
+      yield* events.tell("deletingServer", id)
       yield* repo.delete(id)
     }, transactionally(sql))
 
     const remove = Effect.fn("Servers.remove")(function*(id: string) {
       const server = yield* visible(id)
-      yield* metering.settleServers([server.id])
+      yield* events.tell("goingServers", [server.id])
       yield* deleteRow(server.id)
-      yield* teardown.ofServers([server.id])
+      yield* events.tell("goneServers", [server.id])
     }, writes)
 
     return { create, list, listOf, get, update, configureAuth, remove, visible, view, requiringMcp } as const

@@ -1,8 +1,8 @@
 import { Events } from "#src/analytics/Events.ts"
 import { CurrentSettings } from "#src/config/Settings.ts"
+import { wayTo } from "#src/directory/way-to.ts"
+import { hoursOf } from "#src/format/hours-lines.ts"
 import { lineOf } from "#src/format/markdown-text.ts"
-import { hoursOf } from "#src/hub/hours-lines.ts"
-import { ListingSkills } from "#src/hub/ListingSkills.ts"
 import { ListingNotFound } from "#src/listings/Listing.ts"
 import { levelOfTier } from "#src/listings/VerificationLevel.ts"
 import { isLabel } from "#src/shared/dns-label.ts"
@@ -31,8 +31,8 @@ export class PublicBusinesses extends Effect.Service<PublicBusinesses>()("syndic
   effect: Effect.gen(function*() {
     const repo = yield* PublicBusinessesRepo
     const events = yield* Events
-    const skills = yield* ListingSkills
-    const urls = urlsOf(yield* CurrentSettings)
+    const settings = yield* CurrentSettings
+    const urls = urlsOf(settings)
 
     const detail = (row: BusinessRow, now: number): BusinessDetail => ({
       slug: row.slug,
@@ -94,14 +94,11 @@ export class PublicBusinesses extends Effect.Service<PublicBusinesses>()("syndic
 
     /** Counts as a referral. */
     const orderLink = Effect.fn("PublicBusinesses.orderLink")(function*({ slug }: typeof BySlug.Type) {
-      const { id, name, website } = yield* forAgents(slug)
-      const url = yield* skills.refer(id, true).pipe(
-        Effect.catchTags({
-          BadListingId: () => new NoSuchBusiness({ slug }),
-          ListingNotFound: () => new NoSuchBusiness({ slug }),
-          NoReferral: () => new NoOrderLink({ slug })
-        })
-      )
+      const row = yield* forAgents(slug)
+      const { id, name, website } = row
+      const url = wayTo(settings, row)
+      if (url === undefined) return yield* new NoOrderLink({ slug })
+      yield* events.refer(id)
       return {
         slug,
         name: lineOf(name, 255),

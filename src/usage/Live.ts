@@ -1,4 +1,5 @@
-import { Layer } from "effect"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
+import { Effect, Layer } from "effect"
 import { ComputeTime } from "./ComputeTime.ts"
 import { GuestRequests } from "./GuestRequests.ts"
 import { GuestRequestsRepo } from "./GuestRequestsRepo.ts"
@@ -18,10 +19,22 @@ export const RequestMeteringLive = Layer.provide(
   [UsageRepo.Default, GuestRequestsRepo.Default, ServerRequestsRepo.Default, ToolCallsRepo.Default]
 )
 
+/** Nothing is counted of a server that is gone. */
+const following = Layer.effectDiscard(
+  Effect.flatMap(
+    Effect.all([PlatformEvents, MachineMetering]),
+    ([events, metering]) => events.follow("goingServers", metering.settleServers)
+  )
+)
+
 export const UsageLive = Layer.merge(
   RequestMeteringLive,
   Layer.provide(
-    Layer.mergeAll(MachineMetering.Default, Usage.Default, Layer.provide(ComputeTime.Default, Usage.Default)),
+    Layer.mergeAll(
+      Layer.provideMerge(following, MachineMetering.Default),
+      Usage.Default,
+      Layer.provide(ComputeTime.Default, Usage.Default)
+    ),
     [UsageRepo.Default, MachineMeteringRepo.Default]
   )
 )

@@ -1,9 +1,5 @@
 import { AccountId, type Actor, CurrentActor, type Scope } from "#src/accounts/CurrentActor.ts"
 import { Quotas } from "#src/accounts/Quotas.ts"
-import { ImageCleanup } from "#src/images/ImageCleanup.ts"
-import { Teardown } from "#src/images/Teardown.ts"
-import { ListingsLive } from "#src/listings/Live.ts"
-import { Machines } from "#src/machines/Machines.ts"
 import { AccessTokens } from "#src/oauth/AccessTokens.ts"
 import { TestTokens } from "#src/oauth/TestTokens.ts"
 import { Projects } from "#src/projects/Projects.ts"
@@ -12,22 +8,13 @@ import { RegistriesLive } from "#src/registries/Live.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { ServersRepo } from "#src/servers/ServersRepo.ts"
 import { describe as failureOf } from "#src/shared/Failure.ts"
+import { PlatformEvents } from "#src/shared/PlatformEvents.ts"
 import { Secrets } from "#src/shared/Secrets.ts"
-import { MachineMetering } from "#src/usage/MachineMetering.ts"
-import { MachineMeteringRepo } from "#src/usage/MachineMeteringRepo.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { gatewayServices, newAccount, newServer } from "../gateway/support.ts"
 
-const noMachines = Layer.succeed(
-  Machines,
-  new Proxy({} as typeof Machines.Service, {
-    get: (_, name) => {
-      throw new Error(`Machines.${String(name)} is not to be called here`)
-    }
-  })
-)
 const context = TestTokens.Default.pipe(
   Layer.provide(Servers.Default),
   Layer.provide(Projects.Default),
@@ -35,12 +22,9 @@ const context = TestTokens.Default.pipe(
     ProjectsRepo.Default,
     ServersRepo.Default,
     Quotas.Default,
-    ListingsLive,
-    Layer.provide(RegistriesLive, [Quotas.Default, Secrets.Default]),
-    Layer.provide(Teardown.Default, ImageCleanup.Default),
-    Layer.provide(MachineMetering.Default, MachineMeteringRepo.Default)
+    PlatformEvents.Default,
+    Layer.provide(RegistriesLive, [Quotas.Default, Secrets.Default])
   ]),
-  Layer.provide(noMachines),
   Layer.provideMerge(gatewayServices())
 )
 

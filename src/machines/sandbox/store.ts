@@ -1,8 +1,8 @@
 import type { MachineFile, MachineSpec } from "#src/machines/Machines.ts"
+import type { ProcessId } from "#src/shared/processes.ts"
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { machineDir, type MachinePaths, scratchDir, writeAtomically } from "./paths.ts"
-import type { ProcessId } from "./processes.ts"
 
 /** A machine's state on disk; all other state is read from the kernel. */
 export interface MachineRecord {

@@ -1,5 +1,5 @@
-import { byDay, isWeekday, weekdays } from "#src/format/opening-day.ts"
-import { type DayHours, type Hours } from "#src/format/ReadyConfig.ts"
+import { byDay, isWeekday, weekdays } from "./opening-day.ts"
+import { type DayHours, type Hours } from "./ReadyConfig.ts"
 
 const [sunday, ...others] = weekdays
 const week = [...others, sunday]
