@@ -72,7 +72,7 @@ const synonyms: Readonly<Record<ItemField, ReadonlyArray<string>>> = {
       "preço"
     ],
     ...["preco", "prijs", "pris", "cena", "цена", "价格", "価格", "가격", "sale price", "msrp", "rrp", "rate", "fee"],
-    ...["amount", "charge", "usd", "$", "dollars"]
+    ...["amount", "charge", "usd", "$", "dollars", "retail", "uvp", "ladenpreis", "listino", "tarif", "tarifa"]
   ],
   price_type: ["price type", "pricing type", "price kind", "pricing model", "price model", "charge type"],
   item_type: ["item type", "item kind", "kind", "kind of item", "offer type"],

@@ -82,7 +82,7 @@ const main = new Set([
   ...["sales price", "item price", "menu price", "product price", "service price", "variant price", "default price"],
   ...["full price", "public price", "preis", "verkaufspreis", "vk", "precio", "precio de venta", "prix"],
   ...["prix de vente", "prezzo", "prezzo di vendita", "preço", "preco", "preço de venda", "prijs", "verkoopprijs"],
-  ...["pris", "cena", "цена", "价格", "価格", "가격"]
+  ...["pris", "cena", "цена", "价格", "価格", "가격", "retail", "ladenpreis", "listino", "tarif", "tarifa"]
 ])
 /** What may be a price when there is no other: a reduced one, one for a measure, a recommended one. */
 const second =

@@ -32,7 +32,10 @@ describe("a cost", () => {
       "Prezzo di acquisto",
       "supply_price",
       "cost_per_item"
-    ]
+    ],
+    ...["Dealer price", "Trade Price", "Vendor Price", "FOB", "Landed price", "Buy", "Factory price", "Reseller Price"],
+    ...["Ankaufspreis", "Nettoeinkaufspreis", "Lieferantenpreis", "Bezugspreis", "Händlerpreis", "Grosshandelspreis"],
+    ...["Prix de gros", "Prix fournisseur", "Precio proveedor", "Prezzo fornitore", "Groothandelsprijs", "Оптовая цена"]
   ])("is known by the header %s, and never suggested as the price", (header) => {
     expect(isCost(plainHeader(header))).toBe(true)
     const content = `name,${header},sku\nSoup,2.10,a\nTea,$0.90,b\n`
@@ -55,6 +58,17 @@ describe("a cost", () => {
       }
     }
   )
+
+  it.each([
+    ["Dealer price", "Retail"],
+    ["Händlerpreis", "UVP"],
+    ["Prezzo fornitore", "Listino"],
+    ["Prix fournisseur", "Tarif"],
+    ["Ankaufspreis", "Ladenpreis"]
+  ])("%s never wins over %s, which has a word of its own for the price", (cost, price) => {
+    const content = `name,${cost},${price}\nSoup,2.10,8.50\nTea,0.90,3.00\n`
+    expect([suggested(content), prices(content)]).toEqual([{ [price]: "price" }, [850, 300]])
+  })
 
   it("is not told beside a price", () => {
     expect(messagesOf(read("name,price,Cost\nSoup,8.50,2.10\n"))).toEqual([])
