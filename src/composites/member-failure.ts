@@ -1,7 +1,7 @@
 import { BodyOverLimit } from "#src/machines/machine-fetch.ts"
 import { AnswerTooLarge } from "#src/routing/answer-bounds.ts"
 import { TooManyEvents } from "#src/routing/calm-events.ts"
-import { quotable } from "#src/shared/outside-text.ts"
+import { lineOf } from "#src/shared/outside-text.ts"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import { Predicate } from "effect"
@@ -66,7 +66,7 @@ export const failureOf = (error: unknown): MemberFailure => {
   if (error instanceof AnswerTooLarge) return { code: "member_answer_invalid", message: error.message, isBroken: false }
   if (error instanceof McpError) {
     // Its SDK may have put such words before its own, and ours does.
-    const said = quotable(error.message.replace(/^(MCP error -?\d+: )+/, ""), longest)
+    const said = lineOf(error.message.replace(/^(MCP error -?\d+: )+/, ""), longest)
     // Connection closed, and timed out: codes of the SDK, and of our gateway for a call that was cut off.
     const isBroken = error.code === -32000 || error.code === -32001
     return {
@@ -81,10 +81,10 @@ export const failureOf = (error: unknown): MemberFailure => {
   if (status !== undefined && status > 0) {
     const isBroken = status >= 500
     // Whoever wrote it: a server may answer as our gateway does.
-    const words = told === undefined ? "" : `: "${quotable(told, longest)}"`
+    const words = told === undefined ? "" : `: "${lineOf(told, longest)}"`
     const message = `the answer was status ${status}${words}`
     return { code: isBroken ? "member_unreachable" : "member_refused", message, isBroken }
   }
-  const message = quotable(told ?? `its server did not answer: ${error.message}`, longest)
+  const message = lineOf(told ?? `its server did not answer: ${error.message}`, longest)
   return { code: "member_unreachable", message, isBroken: true }
 }

@@ -5,11 +5,16 @@ import { UnreadablePart } from "./document-fields.ts"
 /** Far above what a skill needs. Beyond some hundreds the library's recursion would end the whole process. */
 const mostNesting = 64
 
+/** Three times what a thousand tools with their descriptions take; each costs the library time. */
+const mostLexemes = 30_000
+
 const unreadable = (reason: string) => new UnreadablePart("frontmatter", reason)
 
 function* tokens(text: string) {
   const parser = new Parser()
+  let lexemes = 0
   for (const lexeme of new Lexer().lex(text)) {
+    if (++lexemes > mostLexemes) throw unreadable("has too many entries: only name, description and tools are read")
     yield* parser.next(lexeme)
     if (parser.stack.length > mostNesting) throw unreadable("is nested too deep")
   }

@@ -19,3 +19,10 @@ it.each([
   const mended = text.split("\n").map((each, at) => at + 1 === line ? cured : each).join("\n")
   expect(readFrontmatter(mended)).toBeTypeOf("object")
 })
+
+it("a frontmatter of a thousand tools is read, and one of thousands of keys refused", () => {
+  const tools = Array.from({ length: 1_000 }, (_, n) => `  - name: tool_${n}\n    description: does a thing`)
+  expect(readFrontmatter(`tools:\n${tools.join("\n")}`)).toHaveProperty(["tools", 999, "name"], "tool_999")
+  const keys = Array.from({ length: 6_000 }, (_, n) => `k${n}: a`)
+  expect(() => readFrontmatter(keys.join("\n"))).toThrow("has too many entries")
+})
