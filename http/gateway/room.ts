@@ -57,7 +57,8 @@ export const makeRoom = ({ descriptors: { isFull, limit, watch }, inFlight }: Op
       const account = claims?.sub ?? owner
       if (isFull()) return full
       if (accounts.of(account) >= most.account) return claims === undefined ? refusals.owner : refusals.account
-      if (servers.of(serverId) >= most.server) return crowded
+      // Guests together never keep the owner out.
+      if (claims?.sub !== owner && servers.of(serverId) >= most.server) return crowded
       whileOpen(res, (change) => {
         accounts.add(account, change)
         servers.add(serverId, change)

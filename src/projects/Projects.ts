@@ -68,10 +68,19 @@ export class Projects extends Effect.Service<Projects>()("projects/Projects", {
       return yield* Option.match(renamed, { onNone: () => new ProjectNotFound(), onSome: Effect.succeed })
     }, writes)
 
+    /** Locks in the order in which a server's own deletion does, so that both at once do not wait for each other. */
+    const deleteRows = Effect.fn("Projects.deleteRows")(function*(id: ProjectId) {
+      yield* Effect.forEach(yield* repo.serverIds(id), (server) => events.tell("deletingServer", server), {
+        discard: true
+      })
+      yield* repo.lockServers(id)
+      return yield* repo.delete(id)
+    }, transactionally(sql))
+
     const remove = Effect.fn("Projects.remove")(function*(id: string) {
       const project = yield* visible(id)
       yield* events.tell("goingServers", yield* repo.serverIds(project.id))
-      yield* events.tell("goneServers", yield* repo.delete(project.id))
+      yield* events.tell("goneServers", yield* deleteRows(project.id))
     }, writes)
 
     return { create, list, get, update, remove, visible } as const

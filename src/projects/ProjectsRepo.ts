@@ -1,4 +1,4 @@
-import { Count, dieOnSql, many, maybe, one } from "#src/shared/sql.ts"
+import { Count, dieOnSql, many, maybe, one, run } from "#src/shared/sql.ts"
 import { SqlClient, SqlSchema } from "@effect/sql"
 import { Effect, Option, Schema } from "effect"
 import { type ProjectId, ProjectRow } from "./Project.ts"
@@ -24,8 +24,9 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("projects/Proje
         sql`UPDATE projects SET name = ${name}, updated_at = now() WHERE id = ${id} RETURNING *`
       ),
       serverIds: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((id: ProjectId) =>
-        sql`SELECT id FROM servers WHERE project_id = ${id}`
+        sql`SELECT id FROM servers WHERE project_id = ${id} ORDER BY id`
       ),
+      lockServers: (id: ProjectId) => run(sql`SELECT id FROM servers WHERE project_id = ${id} ORDER BY id FOR UPDATE`),
       /** Deletes the project with all that belongs to it; returns the ids of its servers. */
       delete: many(Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")))((id: ProjectId) =>
         sql`WITH deleted AS (DELETE FROM projects WHERE id = ${id} RETURNING id)

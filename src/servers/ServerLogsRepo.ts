@@ -43,7 +43,7 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
             ${before === undefined ? sql`` : sql`AND id < ${before}`}
             ORDER BY id DESC LIMIT ${count}`
       ),
-      /** Entries of deleted servers are dropped. */
+      /** Entries of deleted servers are dropped; one that is being deleted is waited for. */
       append: (rows: ReadonlyArray<typeof LogEntryRow.Type>) =>
         run(sql`
           INSERT INTO server_logs (id, server_id, level, message, timestamp)
@@ -52,7 +52,7 @@ export class ServerLogsRepo extends Effect.Service<ServerLogsRepo>()("servers/Se
           JSON.stringify(rows.map(({ serverId, ...row }) => ({ ...row, server_id: serverId })))
         }::jsonb)
             AS row (id text, server_id text, level text, message text, timestamp timestamptz)
-          JOIN servers ON servers.id = row.server_id`),
+          JOIN servers ON servers.id = row.server_id FOR KEY SHARE OF servers`),
       /** Keeps the newest entries of each server, as many and as long as its account's plan has it. */
       trim: (kept: ReadonlyArray<Kept>) =>
         withLongTimeout(sql)(Effect.asVoid(sql`

@@ -14,15 +14,18 @@ export const trustedAddresses = (
   ...(hops === 0 || forwardedFor === undefined ? [] : entriesOf(forwardedFor).slice(-hops))
 ]
 
+/** An IPv4 address that is written as one of IPv6 (RFC 4291 §2.5.5.2) is the same caller's. */
+const unmapped = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "")
+
 /**
  * The caller's address. `hops` proxies in front are trusted: each appended the address it saw to `X-Forwarded-For`,
  * so the caller's is the `hops`-th entry from the right; entries further left are the caller's own claim.
  */
 export const clientAddress = (remote: string | undefined, forwardedFor: string | undefined, hops: number) => {
-  const direct = (remote ?? "unknown").replace(/^::ffff:/i, "")
+  const direct = unmapped(remote ?? "unknown")
   if (hops === 0 || forwardedFor === undefined) return direct
   const entries = entriesOf(forwardedFor)
-  return entries.at(-hops) ?? entries[0] ?? direct
+  return unmapped(entries.at(-hops) ?? entries[0] ?? direct)
 }
 
 /** The unit of rate limits: an IPv4 address, or the /64 of an IPv6 one (one customer's network, RFC 6177 §2). */

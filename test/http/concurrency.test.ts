@@ -190,4 +190,17 @@ describe("a list under change", () => {
     expect(found.length).toBe(10)
     expect(new Set(seen).size).toBe(seen.length)
   })
+
+  it("a server and its project are deleted, without an error", async () => {
+    for (let round = 0; round < 10; round++) {
+      const { id } = await owner.project(`Both ${round}`)
+      const servers = await times(3, () => owner.server(id))
+      const answers = await Promise.all([
+        ...servers.map((server) => owner.request("DELETE", `/v1/servers/${server.id}`)),
+        owner.request("DELETE", `/v1/projects/${id}`)
+      ])
+      expect(answers.map(({ status }) => status).filter((status) => status !== 204 && status !== 404)).toEqual([])
+      expect((await owner.get(`/v1/projects/${id}`)).status).toBe(404)
+    }
+  })
 })

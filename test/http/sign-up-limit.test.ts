@@ -40,6 +40,12 @@ describe("an address from which an hour's accounts were made", () => {
     expect([...statuses, (await signUp("2001:db8:5:7::1")).status]).toEqual([201, 201, 429, 201])
   })
 
+  it("is the same when it is written as one of IPv6, and another then is another", async () => {
+    const statuses: Array<number> = []
+    for (const form of ["", "::ffff:", "::FFFF:"]) statuses.push((await signUp(`${form}198.51.100.7`)).status)
+    expect([...statuses, (await signUp("::ffff:198.51.100.8")).status]).toEqual([201, 201, 429, 201])
+  })
+
   it("is refused by the page, too", async () => {
     const browser = new PlainBrowser(berth)
     const statuses: Array<number> = []
