@@ -27,7 +27,7 @@ export class CsvItems {
   /** Whether the file has columns beside the contract's: without them its categories are taken to the letter. */
   readonly #hasOthers: boolean
   readonly #isList: boolean
-  readonly #lines = new RowLines()
+  readonly #lines = new RowLines("csv")
 
   constructor(draft: Draft, header: Header) {
     this.#draft = draft

@@ -12,12 +12,12 @@ const marks: ReadonlyArray<readonly [columns: ReadonlyArray<string>, hides: RegE
     ["published", "veröffentlicht", "publicado", "publié", "pubblicato", "gepubliceerd", "опубликован"],
     new RegExp(`^-1$|${no.source}`, "i")
   ],
-  [["archived", "hidden", "draft"], yes],
+  [["archived", "hidden", "draft", "disabled", "unpublished"], yes],
   [
     ["visible", "product visible", "active", "active 0 1", "enabled", "aktiv", "activo", "actif", "attivo", "actief"],
     no
   ],
-  [["available", "is available", "is active", "is visible", "available for sale", "disponibles para la venta"], no],
+  [["available", "available for sale", "disponibles para la venta"], no],
   [["visibility", "visibility in catalog"], /^(?:none|hidden|private|not visible individually)$/i]
 ]
 
@@ -27,16 +27,19 @@ export interface Marking {
   readonly hides: RegExp
 }
 
-/** The columns that may say that an item is a draft or hidden. */
+/** The columns, or keys of a JSON item, that may say that an item is a draft or hidden. */
 export const markingsOf = (names: ReadonlyArray<string>): ReadonlyArray<Marking> =>
   names.slice(0, 1000).flatMap((name, at) => {
-    const plain = withoutShop(name)
+    const plain = withoutShop(name).replace(/^is /, "")
     const hides = marks.find(([columns]) => columns.includes(plain))?.[1]
     return hides === undefined ? [] : [{ at, name: excerpt(name), hides }]
   })
 
-/** What a row says of its item: `Status "draft"`. */
-export const markingIn = (cells: ReadonlyArray<string>, markings: ReadonlyArray<Marking>) => {
-  const marking = markings.find(({ at, hides }) => hides.test(cells[at]?.trim() ?? ""))
-  return marking === undefined ? undefined : `${marking.name} "${cells[marking.at]?.trim() ?? ""}"`
+const textOf = (value: unknown) =>
+  typeof value === "boolean" || typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : ""
+
+/** What a row, or the values of a JSON item, say of the item: `Status "draft"`. */
+export const markingIn = (values: ReadonlyArray<unknown>, markings: ReadonlyArray<Marking>) => {
+  const marking = markings.find(({ at, hides }) => hides.test(textOf(values[at])))
+  return marking === undefined ? undefined : `${marking.name} "${textOf(values[marking.at])}"`
 }

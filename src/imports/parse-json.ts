@@ -4,6 +4,7 @@ import { foreignByColumn, foreignByName, inCurrency, isCurrencyColumn } from "./
 import { type Decoded } from "./decode.ts"
 import { Draft } from "./Draft.ts"
 import { type ItemField, itemFields } from "./fields.ts"
+import { markingIn, markingsOf } from "./hidden-rows.ts"
 import { type Fields, isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
 import { bare, examineKeys, type Keys, keysOf, keyWarnings, MappedKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
@@ -13,6 +14,7 @@ import { planBusiness } from "./plan-business.ts"
 import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
 import { numberPrice } from "./price-words.ts"
+import { RowLines } from "./row-lines.ts"
 import { withVariation } from "./variation.ts"
 
 /** Larger than any real item, and small enough to be parsed at once. */
@@ -37,9 +39,10 @@ const foreignIn = (fields: Fields, { ignored, ofField }: Keys) => {
   return key === undefined ? undefined : foreignByColumn(excerpt(key), fields[key])
 }
 
-const addItem = (draft: Draft, unmapped: Unmapped, keys: Keys, value: unknown) => {
+const addItem = (draft: Draft, unmapped: Unmapped, lines: RowLines, keys: Keys, value: unknown) => {
   const { inCents, known, ofField, variation } = keys
-  const place = `catalog_items[${draft.rows}]`
+  const number = draft.rows
+  const place = `catalog_items[${number}]`
   if (!isFields(value)) {
     draft.rows++
     return draft.warn("format_error", place, `is not an object but ${excerpt(JSON.stringify(value))}; skipped`)
@@ -53,10 +56,15 @@ const addItem = (draft: Draft, unmapped: Unmapped, keys: Keys, value: unknown) =
     const key = ofField[field]
     if (key !== undefined && Object.hasOwn(value, key)) draft.map(`catalog_items[].${key}`, field, value[key])
   }
-  unmapped.add(value, known, "catalog_items[].")
+  const [names, values] = [Object.keys(value), Object.values(value)]
+  const markings = markingsOf(names).filter(({ at }) => !known.includes(names[at]!))
+  for (const { at, name } of markings) draft.map(`catalog_items[].${name}`, "is_available", values[at])
+  unmapped.add(value, [...known, ...markings.map(({ at }) => names[at]!)], "catalog_items[].")
+  const marking = markingIn(values, markings)
   const price = at("price") ?? null
   const written = inCents ? Either.map(priceOfCents(price), (cents) => ({ cents })) : numberPrice(price)
-  draft.add({
+  const added = draft.add({
+    ...(marking === undefined ? {} : { isAvailable: false }),
     price: price === null ? null : inCurrency(written, foreignIn(value, keys)),
     priceValue: price,
     text: {
@@ -67,6 +75,7 @@ const addItem = (draft: Draft, unmapped: Unmapped, keys: Keys, value: unknown) =
       category: at("category")
     }
   }, { entry: place, of: (field) => `${place}.${field}` })
+  if (added !== undefined && marking !== undefined) lines.note("hidden", number, marking)
 }
 
 /** Reads a JSON import (contract: Import, JSON). */
@@ -77,6 +86,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
   const draft = new Draft()
   if (isGuess) draft.guessed(encoding)
   const unmapped = new Unmapped()
+  const lines = new RowLines("json")
   const seen: Array<Fields> = []
   const spans = new Map<string, Span>()
   const begun = new Set<string>()
@@ -95,7 +105,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
       const fields = isFields(item) ? item : {}
       mapped.see(fields, true)
       if (seen.length < mostSeen) seen.push(fields)
-      if (item !== undefined) return addItem(draft, unmapped, keys, item)
+      if (item !== undefined) return addItem(draft, unmapped, lines, keys, item)
       draft.warn("format_error", `catalog_items[${draft.rows++}]`, "is larger than 64 KiB; skipped")
     }
   })
@@ -112,7 +122,11 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
     const filled = new Set(draft.mappings.map(({ target_field }) => target_field))
     const missing = itemFields.filter((field) => !filled.has(field) || field === "price" && !hasPrices)
     const { leftOut, suggestion } = examineKeys(unmapped.names, keys, seen, missing)
-    const hints = [...leftOut.warnings, ...keyWarnings(unmapped.names, suggestion, leftOut.warnings)]
+    const hints = [
+      ...leftOut.warnings,
+      ...keyWarnings(unmapped.names, suggestion, leftOut.warnings),
+      ...lines.warnings
+    ]
     return {
       format: "ezforge_json",
       encoding,

@@ -43,16 +43,20 @@ const told = {
 }>
 type Told = keyof typeof told
 
-/** `row 3`, `rows 3, 4 and 7`, `rows 3, 4, 7 and 198 more`. */
-const rowsOf = (rows: ReadonlyArray<number>) => {
-  const shown = rows.slice(0, 3)
-  if (rows.length > 3) return `rows ${shown.join(", ")} and ${rows.length - 3} more`
-  return rows.length === 1 ? `row ${rows[0]}` : `rows ${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`
-}
+/** What a message calls the entries of a kind of file. */
+const entries = {
+  csv: { one: (at: number) => `row ${at}`, all: "rows ", each: String },
+  json: { one: (at: number) => `catalog_items[${at}]`, all: "", each: (at: number) => `catalog_items[${at}]` }
+} as const
 
-/** Collects what is true of many rows, and tells each in one line with a few examples. */
+/** Collects what is true of many rows, or items of a JSON file, and tells each in one line with a few examples. */
 export class RowLines {
+  readonly #entries: typeof entries[keyof typeof entries]
   readonly #noted = new Map<Told, { readonly rows: Array<number>; readonly examples: Set<string> }>()
+
+  constructor(format: keyof typeof entries) {
+    this.#entries = entries[format]
+  }
 
   note(what: Told, row: number, example: string) {
     const noted = this.#noted.get(what) ?? { rows: [], examples: new Set<string>() }
@@ -61,11 +65,21 @@ export class RowLines {
     this.#noted.set(what, noted)
   }
 
+  /** `row 3`, `rows 3, 4 and 7`, `rows 3, 4, 7 and 198 more`. */
+  #named(rows: ReadonlyArray<number>) {
+    const { all, each, one } = this.#entries
+    const shown = rows.slice(0, 3).map(each)
+    if (rows.length > 3) return `${all}${shown.join(", ")} and ${rows.length - 3} more`
+    return rows.length === 1 ? one(rows[0]!) : `${all}${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`
+  }
+
   get warnings(): ReadonlyArray<Warning> {
     return Object.entries(told).flatMap(([what, { many, one, rest, type }]) => {
       const { examples, rows } = this.#noted.get(what as Told) ?? { examples: [], rows: [] }
+      const [first] = rows
+      if (first === undefined) return []
       const words = `${rows.length === 1 ? one : many}${rest([...examples].join(", "))}`
-      return rows.length === 0 ? [] : [{ type, context: `row ${rows[0]}`, message: `${rowsOf(rows)} ${words}` }]
+      return [{ type, context: this.#entries.one(first), message: `${this.#named(rows)} ${words}` }]
     })
   }
 }
