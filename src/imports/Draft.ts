@@ -4,7 +4,7 @@ import { cleanLine, cleanProse, excerpt, longest, tooLong } from "./cleaning.ts"
 import { type ItemField } from "./fields.ts"
 import { type FieldMapping, limits, type Warning } from "./Import.ts"
 import { Oddities, type Oddity } from "./oddities.ts"
-import { itemTypes, mostMapped, mostRows, mostWarnings, type Place, type PlannedItem, priceTypes, type RawItem } from "./plan.ts"
+import { itemTypes, mostRows, mostWarnings, type Place, type PlannedItem, priceTypes, type RawItem } from "./plan.ts"
 import { type WrittenPrice } from "./price-words.ts"
 
 /** A value for a message: text in quotes, anything else as its JSON. */
@@ -93,7 +93,7 @@ export class Draft {
   /** Maps a field of the file to its target, with the first value as the sample. */
   map(source: string, target: string, sample?: unknown) {
     const existing = this.#mappings.get(source)
-    if (existing?.sample_value !== undefined || existing === undefined && this.#mappings.size >= mostMapped) return
+    if (existing?.sample_value !== undefined) return
     const text = typeof sample === "string" || typeof sample === "number" ? excerpt(String(sample)) : ""
     const mapping = { source_field: source, target_field: target }
     this.#mappings.set(source, text === "" ? mapping : { ...mapping, sample_value: text })

@@ -30,7 +30,7 @@ export const examineColumns = (header: Header, mappings: Mappings, items: Readon
     const column = columnOf(field)
     return column === undefined || samples.length > 0 && isBlank(column.cells)
   }
-  const mapped = new Set([...byField.values(), ...ignored, variation])
+  const mapped = new Set([...byField.values(), ...ignored, variation, header.surcharge])
   // Of several with one name, the first.
   const others = names.slice(0, mostNamed).flatMap((name, at) =>
     mapped.has(at) || names.indexOf(name) < at || plainName(name) === undefined ? [] : [columnAt(at)]

@@ -7,6 +7,8 @@ import { type Marking, markingsOf } from "./hidden-rows.ts"
 import { type Mappings } from "./Mappings.ts"
 import { isItem, numbered } from "./no-header.ts"
 import { type Decimal, hasCommaDecimal } from "./price.ts"
+import { formColumns, mayBeList } from "./several-prices.ts"
+import { surchargeColumn } from "./surcharge-column.ts"
 
 const delimiters = [",", ";", "\t", "|"] as const
 
@@ -18,11 +20,17 @@ export interface Header extends Columns {
   /** The first rows below it that have text. */
   readonly samples: ReadonlyArray<WholeRow>
   readonly decimal: Decimal
+  /** Whether some price can only be one whose cents follow a comma. */
+  readonly hasCommas: boolean
+  /** The columns that may list the forms of an item. */
+  readonly forms: ReadonlyArray<number>
   /** The column that says in which currency the prices are. */
   readonly currency: number | undefined
   /** Why no price of the file can be imported: the price column's name has another currency. */
   readonly foreign: string | undefined
   readonly markings: ReadonlyArray<Marking>
+  /** The column of what a variation costs beside the price of its item. */
+  readonly surcharge: number | undefined
   /** Whether the file has none: then columns have numbers for names, and `row` is the one above the first item. */
   readonly isMissing: boolean
   /** Rows above it that have text. */
@@ -70,7 +78,7 @@ const headerAmong = <R extends { readonly cells: ReadonlyArray<string> }>(
   return found?.row ?? (isNamed ? first : rows.find(({ cells }) => filled(cells) > 1) ?? first)
 }
 
-const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Header | undefined => {
+const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Omit<Header, "surcharge"> | undefined => {
   const rows = firstRows(utf8, delimiter).filter(({ cells }) => !isBlank(cells) && !/^sep=/i.test(cells[0] ?? ""))
   const header = headerAmong(rows, mappings)
   if (header === undefined) return undefined
@@ -78,7 +86,11 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
   const { cells: names, number } = isFirstItem ? { cells: numbered(header.cells), number: header.number - 1 } : header
   const columns = columnsOf(names, mappings)
   const samples = rows.filter((row) => row.number > number)
-  const hasCommas = samples.some(({ cells }) => hasCommaDecimal(cells[columns.byField.get("price") ?? -1] ?? ""))
+  const forms = formColumns(names, columns)
+  const hasCommas = samples.some(({ cells }) => {
+    const price = cells[columns.byField.get("price") ?? -1] ?? ""
+    return hasCommaDecimal(price) && !mayBeList(price, cells, forms)
+  })
   const currency = names.slice(0, mostNamed).findIndex((name, at) => isCurrencyColumn(name) && !columns.ignored.has(at))
   return {
     ...columns,
@@ -91,6 +103,8 @@ const headerOf = (utf8: Buffer, delimiter: Delimiter, mappings: Mappings): Heade
     names,
     samples,
     markings: markingsOf(names).filter(({ at }) => ![...columns.byField.values(), ...columns.ignored].includes(at)),
+    forms,
+    hasCommas,
     decimal: delimiter === ";" || hasCommas ? "comma" : "point",
     above: rows.indexOf(header)
   }
@@ -102,5 +116,5 @@ export const bestHeader = (utf8: Buffer, mappings: Mappings): Header | undefined
     .toSorted((a, b) => b.byField.size - a.byField.size || b.width - a.width || a.above - b.above)
   if (best === undefined) return undefined
   const samples = someRows(utf8, best.delimiter).filter(({ cells, number }) => number > best.row && !isBlank(cells))
-  return { ...best, samples }
+  return { ...best, samples, surcharge: surchargeColumn({ ...best, samples }) }
 }

@@ -109,7 +109,7 @@ const notThePrice = new Set([
 ])
 const priceWords = new Set(["price", "prices", "preis", "precio", "prix", "prezzo", "preço", "preco", "prijs", "цена"])
 /** Words of German and Dutch are joined: `Bruttopreis`, `Verkoopprijs`. */
-const isPriceWord = (word: string) => priceWords.has(word) || /.(?:preis|prijs)$/.test(word)
+export const isPriceWord = (word: string) => priceWords.has(word) || /.(?:preis|prijs)$/.test(word)
 
 /** `Price (excl. tax)` is a price; `Price tax rule` and `Tax price code` are not. */
 const withoutTax =
@@ -125,12 +125,20 @@ const rankOf = (field: ItemField, plain: string) => {
   return place ?? (field === "name" && isNameCompound(withoutLanguage(plain)) ? names.length : undefined)
 }
 
+/** What is taken off a price. */
+export const discounts = /\b(?:discount|rabatt|descuento|sconto|remise|réduction|desconto|korting)\b/u
+const surcharges =
+  /^(?:surcharges?|upcharges?|\p{L}*(?:aufpreise?|aufschlag|zuschlag|toeslag|meerprijs)|recargos?|sobreprecios?|sovrapprezz[oi]|suppléments?|supplement[oi]|suplementos?|acréscimos?|наценка|доплата)$/u
+
+/** Whether a plain header names what is added to a price, which never is one. */
+export const isSurcharge = (plain: string) => plain.split(" ").some((word) => surcharges.test(word))
+
 /**
  * How well a plain header fits a field, smaller is better; undefined when it doesn't. Any other header with the word price
  * (`Price small`, `Online price`) is a price after the synonyms, shorter ones first; none in another currency is.
  */
 export const fitOf = (field: ItemField, plain: string): number | undefined => {
-  if (field === "price" && (isForeignMoney(plain) || isCost(plain))) return undefined
+  if (field === "price" && (isForeignMoney(plain) || isCost(plain) || isSurcharge(plain))) return undefined
   const rank = rankOf(field, plain)
   if (rank === undefined && field === "category") {
     const place = categoryRank(plain)
@@ -174,7 +182,9 @@ export const isPriceOfSize = (plain: string, cells: ReadonlyArray<string>) => si
 /** What a column that is not imported has prices in, by its name or its cells; undefined when it has none. */
 export const priceKind = (plain: string, cells: ReadonlyArray<string>): "dollars" | "foreign" | undefined => {
   const words = plain.replace(withoutTax, " ").split(" ").filter((word) => !currencies.has(word))
-  if (isCost(plain) || plain !== "unit price" && words.some((word) => notThePrice.has(word))) return undefined
+  if (isCost(plain) || isSurcharge(plain) || plain !== "unit price" && words.some((word) => notThePrice.has(word))) {
+    return undefined
+  }
   const isNamed = words.some(isPriceWord)
   const isCurrency = words.every((word) => foreignCurrencies.has(word))
   if (isForeignMoney(plain) && (isNamed || isCurrency) || looksForeign(cells)) return "foreign"

@@ -36,7 +36,11 @@ export const markingsOf = (names: ReadonlyArray<string>): ReadonlyArray<Marking>
   })
 
 const textOf = (value: unknown) =>
-  typeof value === "boolean" || typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : ""
+  typeof value === "boolean" || typeof value === "number"
+    ? String(value)
+    : typeof value === "string"
+    ? value.trim()
+    : ""
 
 /** What a row, or the values of a JSON item, say of the item: `Status "draft"`. */
 export const markingIn = (values: ReadonlyArray<unknown>, markings: ReadonlyArray<Marking>) => {

@@ -1,7 +1,7 @@
 import { excerpt } from "./cleaning.ts"
 import { leftOut } from "./columns.ts"
 import { isCost } from "./cost-words.ts"
-import { priceKind } from "./header-words.ts"
+import { discounts, isSurcharge, priceKind } from "./header-words.ts"
 import { type Warning } from "./Import.ts"
 import { asArgument } from "./Mappings.ts"
 import { conflicts, type PriceColumn, threeRows } from "./price-columns.ts"
@@ -35,8 +35,6 @@ const ignoring = (columns: ReadonlyArray<PriceColumn>) =>
   asArgument(Object.fromEntries(columns.map(({ name }) => [name, "ignore"])))
 const onlyOne = (column: PriceColumn) =>
   `an item has one price. Give each price a row of its own, or pass ${ignoring([column])}`
-
-const discounts = /\b(?:discount|rabatt|descuento|sconto|remise|réduction|desconto|korting|surcharge)\b/u
 
 const questionOf = ({ entryOf, others, price, undecided }: Source) => {
   const candidates = others.filter(({ name }) => undecided.includes(name))
@@ -89,7 +87,9 @@ export const leftOutPrices = (source: Source): LeftOutPrices => {
       ...(price === undefined && question === undefined ? priced : []).map((column) =>
         leftOut(column.name, ` and may have prices too, such as "${exampleOf(column)}"; ${onlyOne(column)}`)
       ),
-      ...rest.filter((column) => discounts.test(column.plain) && column.content === "prices").map((column) =>
+      ...rest.filter((column) =>
+        (discounts.test(column.plain) || isSurcharge(column.plain)) && column.content === "prices"
+      ).map((column) =>
         leftOut(
           column.name,
           `: ${column.filled} ${column.filled === 1 ? "row has" : "rows have"} something in it, such as ` +

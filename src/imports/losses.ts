@@ -13,11 +13,14 @@ interface Source {
   /** What only the owner can answer, and that another column has other prices than the suggested one. */
   readonly question?: string | undefined
   readonly doubt?: string | undefined
+  /** That rows have prices which can't be one price each, and the columns of these. */
+  readonly lost?: { readonly message: string; readonly columns: ReadonlyArray<string> } | undefined
   /** A column of prices in another currency that is not imported. */
   readonly foreign?: { readonly name: string; readonly example: string } | undefined
 }
 
-const without = (column: string) => `or pass ${asArgument({ [column]: "ignore" })} to publish without prices`
+const without = (...columns: ReadonlyArray<string>) =>
+  `or pass ${asArgument(Object.fromEntries(columns.map((column) => [column, "ignore"])))} to publish without prices`
 
 /** Of a column that would be lost although the catalog needs it: its prices, or the list of items. */
 const lostColumn = (column: string, target: Target, doubt = ""): Loss => {
@@ -34,7 +37,7 @@ const lostColumn = (column: string, target: Target, doubt = ""): Loss => {
 /** Undefined when the import loses neither all of its items nor all of its prices. */
 export const lossOf = (
   draft: Draft,
-  { advice, doubt, foreign, price, question, suggestion }: Source
+  { advice, doubt, foreign, lost, price, question, suggestion }: Source
 ): Loss | undefined => {
   const vital = Object.entries(suggestion.mappings).find(([, target]) =>
     isPriceTarget(target) || target === "catalog_items"
@@ -55,6 +58,11 @@ export const lossOf = (
       without(price)
     }`
     return { path: "file", message }
+  }
+  if (lost !== undefined) {
+    const hasPrice = draft.mappings.some(({ target_field }) => target_field === "price")
+    const columns = hasPrice ? [price, ...lost.columns] : lost.columns
+    return { path: "file", message: `would publish no price: ${lost.message}; ${without(...columns)}` }
   }
   if (foreign === undefined) return undefined
   const message = `would publish no price: "${foreign.example}" in column ${foreign.name} ${foreignWhy}. ` +

@@ -35,6 +35,7 @@ const mapColumns = (draft: Draft, header: Header) => {
   for (const [field, at] of header.byField) map(at, field)
   for (const { at } of header.markings) map(at, "is_available")
   for (const at of optionColumns(header)) map(at, "variation")
+  if (header.surcharge !== undefined) map(header.surcharge, "surcharge")
   for (const [at, name] of header.names.entries()) {
     const field = places.has(at) || header.ignored.has(at) ? undefined : fieldOf(name)
     if (field === undefined) continue
@@ -103,11 +104,11 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     }
     break
   }
-  const lines = items.finish()
+  const { lost, warnings } = items.finish()
   draft.finish("file")
   if (draft.items.length === 0) return fault("file", `has no row that can be imported${draft.reasons}`)
   const { leftOut, suggestion } = examineColumns(header, mappings, draft.items)
-  const hints = [...suggestionWarnings(suggestion), ...leftOut.warnings, ...lines]
+  const hints = [...suggestionWarnings(suggestion), ...leftOut.warnings, ...warnings]
   return Either.right({
     format: "csv",
     encoding,
@@ -120,6 +121,7 @@ export const parseCsv = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mapping
     warningsTotal: draft.warningsTotal + hints.length,
     rows: draft.rows,
     loss: lossOf(draft, {
+      lost,
       suggestion,
       price: nameAt(header, header.byField.get("price"), "price"),
       advice: "Write each as an amount in US dollars, such as 5.00",

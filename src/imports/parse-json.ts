@@ -15,6 +15,7 @@ import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } f
 import { priceOfCents } from "./price-cents.ts"
 import { numberPrice } from "./price-words.ts"
 import { RowLines } from "./row-lines.ts"
+import { cellOf, orSeveral, priceBeside, pricesBeside } from "./several-prices.ts"
 import { withVariation } from "./variation.ts"
 
 /** Larger than any real item, and small enough to be parsed at once. */
@@ -58,15 +59,22 @@ const addItem = (draft: Draft, unmapped: Unmapped, lines: RowLines, keys: Keys, 
   }
   const [names, values] = [Object.keys(value), Object.values(value)]
   const markings = markingsOf(names).filter(({ at }) => !known.includes(names[at]!))
-  for (const { at, name } of markings) draft.map(`catalog_items[].${name}`, "is_available", values[at])
-  unmapped.add(value, [...known, ...markings.map(({ at }) => names[at]!)], "catalog_items[].")
+  // Each item may spell its keys in its own way.
+  if (markings.length > 0 && draft.mappings.length < mostUnmapped) {
+    for (const { at, name } of markings) draft.map(`catalog_items[].${name}`, "is_available", values[at])
+  }
+  const taken = [...known, ...markings.map(({ at }) => names[at]!)]
+  unmapped.add(value, taken, "catalog_items[].")
   const marking = markingIn(values, markings)
-  const price = at("price") ?? null
-  const written = inCents ? Either.map(priceOfCents(price), (cents) => ({ cents })) : numberPrice(price)
+  const amount = at("price") ?? null
+  const written = inCents ? Either.map(priceOfCents(amount), (cents) => ({ cents })) : numberPrice(amount)
+  const price = amount === null ? null : inCurrency(orSeveral(cellOf(amount))(written), foreignIn(value, keys))
+  const others = names.flatMap((name, at) => taken.includes(name) ? [] : [{ name, value: values[at] }])
+  const beside = pricesBeside(others, price)
   const added = draft.add({
     ...(marking === undefined ? {} : { isAvailable: false }),
-    price: price === null ? null : inCurrency(written, foreignIn(value, keys)),
-    priceValue: price,
+    price: priceBeside(price, beside),
+    priceValue: amount,
     text: {
       name: withVariation(at("name"), variation === undefined ? undefined : own(value, variation)),
       description: at("description"),
@@ -75,7 +83,9 @@ const addItem = (draft: Draft, unmapped: Unmapped, lines: RowLines, keys: Keys, 
       category: at("category")
     }
   }, { entry: place, of: (field) => `${place}.${field}` })
-  if (added !== undefined && marking !== undefined) lines.note("hidden", number, marking)
+  if (added === undefined) return
+  if (marking !== undefined) lines.note("hidden", number, marking)
+  if (beside !== undefined) lines.noteList(number, draft.items[added]?.name ?? "", beside)
 }
 
 /** Reads a JSON import (contract: Import, JSON). */
@@ -140,6 +150,7 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
       rows: draft.rows,
       loss: lossOf(draft, {
         ...leftOut,
+        lost: lines.lost,
         suggestion,
         price: keys.ofField.price ?? "price",
         advice: "Write each as a number of US dollars without quotes, such as 5.00"

@@ -100,8 +100,6 @@ export interface RawItem {
 
 /** Of a file, in an answer. */
 export const mostWarnings = 1000
-/** Of field mappings in an answer: each item of a JSON file may spell its keys in its own way. */
-export const mostMapped = 1000
 /** Maximum of rows or items to check for importable ones; those after are only counted. */
 export const mostRows = 20 * limits.items
 

@@ -1,7 +1,16 @@
 import { Either } from "effect"
 import { excerpt } from "./cleaning.ts"
 import { isCost } from "./cost-words.ts"
-import { fitOf, isCents, isForeignMoney, isPriceOfSize, looksLikeMoney, plainHeader } from "./header-words.ts"
+import {
+  discounts,
+  fitOf,
+  isCents,
+  isForeignMoney,
+  isPriceOfSize,
+  isSurcharge,
+  looksLikeMoney,
+  plainHeader
+} from "./header-words.ts"
 import { priceOfCents } from "./price-cents.ts"
 import { writtenPrice } from "./price-words.ts"
 import { hasCommaDecimal } from "./price.ts"
@@ -92,11 +101,11 @@ const second =
 const tierOf = ({ cells, plain }: PriceColumn, preset: ReadonlyArray<string>) => {
   const place = preset.indexOf(plain)
   if (place >= 0) return place - preset.length
-  if (isForeignMoney(plain) || isCost(plain)) return undefined
+  if (isForeignMoney(plain) || isCost(plain) || isSurcharge(plain)) return undefined
   if (isCents(plain)) return 0
   if (fitOf("price", plain) === undefined) {
     const some = cells.slice(0, 50)
-    return looksLikeMoney(some) || isPriceOfSize(plain, some) ? 4 : undefined
+    return looksLikeMoney(some) && !discounts.test(plain) || isPriceOfSize(plain, some) ? 4 : undefined
   }
   if (main.has(plain) || main.has(plain.replace(/ (?:usd|us\$|dollars?|\$)$/, ""))) return 1
   return second.test(plain) ? 3 : 2

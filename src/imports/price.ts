@@ -7,7 +7,7 @@ export type Price = Either.Either<number, string>
 export type Decimal = "point" | "comma"
 
 /** The maximum of a column of type integer. */
-const mostCents = 2_147_483_647
+export const mostCents = 2_147_483_647
 
 const tooLarge = Either.left(`is more than ${mostCents / 100} dollars`)
 const notNumber = Either.left("is not a price in dollars")

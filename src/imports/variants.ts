@@ -1,17 +1,10 @@
 import { type Header } from "./csv-header.ts"
+import { find, handles, hasFamilies, parents } from "./families.ts"
 import { plainHeader } from "./header-words.ts"
 import { isVariation } from "./variation.ts"
 
-const handles = new Set(["handle", "url handle", "handle id", "product handle"])
-const parents = new Set([
-  "parent",
-  "parent sku",
-  "parent id",
-  "übergeordnetes produkt",
-  "superior",
-  "genitore",
-  "родительский"
-])
+/** Of Wix, whose variations may repeat the name of their item. */
+const variant = "variant"
 const types = new Set(["type", "typ", "tipo", "тип", "product type", "field type"])
 const ids = new Set(["id", "product id"])
 const skus = new Set(["sku", "artikelnummer", "ref", "артикул"])
@@ -19,7 +12,7 @@ const skus = new Set(["sku", "artikelnummer", "ref", "артикул"])
 const option =
   /^(?:option|opción|opcion|opzione|opção|opcao|optie|opcja|опция|オプション|옵션|选项|選項|attribute|attribut|atributo|attributo)\s?\d\s?(?:values?|value s|valor|valores|wert|werte|valeurs?|valore|valori|waarde|wartość|значение|値|값|值)$|^product option description\s?\d$|^(?:wert|valeur|valeurs|valor|valore) (?:der |de l |de la |del )?(?:option|opción|opzione|attribut) \d$/u
 
-type Key = "handle" | "parent" | "type" | "id" | "sku" | "name" | "price"
+type Key = "handle" | "parent" | "type" | "id" | "sku" | "name" | "price" | "surcharge"
 
 /** An item of the file, as its variations see it. */
 export interface Parent {
@@ -37,14 +30,10 @@ export type Kind =
   /** A row without name and price that has more of the item above, such as pictures. */
   | { readonly kind: "details" }
 
-const find = (names: ReadonlyArray<string>, wanted: ReadonlySet<string>) =>
-  names.findIndex((name) => wanted.has(plainHeader(name)))
-
 /** The columns that name the form of a variation, in a file whose rows say which item they belong to. */
 export const optionColumns = ({ names, variation }: Pick<Header, "names" | "variation">): ReadonlyArray<number> => {
   if (variation !== undefined) return [variation]
-  const hasFamilies = find(names, handles) >= 0 || find(names, parents) >= 0
-  return hasFamilies ? names.flatMap((name, at) => option.test(plainHeader(name)) ? [at] : []) : []
+  return hasFamilies(names) ? names.flatMap((name, at) => option.test(plainHeader(name)) ? [at] : []) : []
 }
 
 /** Which rows of a file are forms of an item above them: by a handle in each, or by the id or SKU of a parent. */
@@ -56,7 +45,7 @@ export class Variants {
   #handle = ""
   #above: Parent | undefined
 
-  constructor({ byField, names, variation }: Header) {
+  constructor({ byField, names, surcharge = -1, variation }: Header) {
     this.#at = {
       handle: find(names, handles),
       parent: find(names, parents),
@@ -64,7 +53,8 @@ export class Variants {
       id: find(names, ids),
       sku: find(names, skus),
       name: byField.get("name") ?? -1,
-      price: byField.get("price") ?? -1
+      price: byField.get("price") ?? -1,
+      surcharge
     }
     this.#options = optionColumns({ names, variation })
   }
@@ -93,11 +83,13 @@ export class Variants {
 
   /** What a row is to those above it. */
   of(cells: ReadonlyArray<string>): Kind {
-    if (this.#cell(cells, "name") !== "") return { kind: "item" }
+    const isVariant = this.#at.surcharge >= 0 && this.#cell(cells, "type").toLowerCase() === variant
+    if (this.#cell(cells, "name") !== "" && !isVariant) return { kind: "item" }
     const parent = this.#parentOf(cells)
     if (parent === undefined) return { kind: "item" }
     const option = this.#option(cells)
-    const isForm = this.#at.price < 0 ? option !== undefined : this.#cell(cells, "price") !== ""
+    const isPriced = this.#cell(cells, "price") !== "" || this.#cell(cells, "surcharge") !== ""
+    const isForm = isVariant || (this.#at.price < 0 ? option !== undefined : isPriced)
     return isForm ? { kind: "variation", parent, option } : { kind: "details" }
   }
 

@@ -41,14 +41,25 @@ const file = (kind: Kind, { before, cost, delimiter, order }: Variant) => {
     (kind.hasForms === true ? product.forms : product.forms.slice(0, 1)).map((form, place) => {
       const paid = amount(Math.round(form.price / 3), delimiter)
       const price = amount(form.price, delimiter)
-      return kind.row({ ...product, at, first: place === 0, option: form.option, price, cost: paid })
+      const surcharge = amount(form.price - product.forms[0]!.price, delimiter)
+      const prices = product.forms.map(({ price }) => amount(price, delimiter))
+      return kind.row({
+        ...product,
+        at,
+        first: place === 0,
+        option: form.option,
+        price,
+        cost: paid,
+        surcharge,
+        prices
+      })
     })
-  )
+  ).flat()
   const cells = rows.map((row, at) => [
     ...before.map((name) => decoys[name]?.(at) ?? ""),
     ...header.map((name) => row[name] ?? "")
   ])
-  return write([[...before, ...header], ...cells], { delimiter })
+  return write([[...before, ...header], ...cells], { delimiter, encoding: delimiter === "\t" ? "utf-16le" : "utf-8" })
 }
 
 /** Publishes as an owner does who takes each advice, and who says which column holds the price and the name when asked. */
@@ -78,9 +89,16 @@ const expected = (kind: Kind) =>
   products.flatMap(({ category, forms, hidden, name }) => {
     const shown = kind.hasForms === true ? forms : forms.slice(0, 1)
     const isAvailable = kind.hides !== true || hidden !== true
-    return shown.map((
-      { option, price }
-    ) => [shown.length > 1 ? `${name}, ${option}` : name, price, isAvailable, category])
+    const isParent = kind.hasParents === true && shown.length > 1
+    return [
+      ...(isParent ? [[name, shown[0]?.price, isAvailable, category]] : []),
+      ...shown.map(({ option, price }) => [
+        shown.length > 1 ? `${name}, ${option}` : name,
+        kind.hasLists === true && forms.length > 1 ? null : price,
+        isAvailable,
+        category
+      ])
+    ]
   })
 
 /** These export no category, or another one. */

@@ -28,6 +28,10 @@ interface Written extends Product {
   readonly option: string
   readonly price: string
   readonly cost: string
+  /** What it costs more than the first form. */
+  readonly surcharge: string
+  /** The prices of all forms. */
+  readonly prices: ReadonlyArray<string>
 }
 
 /** A kind of export: its header line, and the cells of a row that are filled in. */
@@ -37,9 +41,14 @@ export interface Kind {
   readonly name: string
   readonly price: string
   readonly cost?: string
-  readonly row: (form: Written) => Cells
+  /** The cells of a row, or of several. */
+  readonly row: (form: Written) => Cells | ReadonlyArray<Cells>
   /** Whether forms of a product have rows of their own; else the file has each product's first form. */
   readonly hasForms?: true
+  /** Whether a product of several forms has a row beside theirs, and starts at the lowest price. */
+  readonly hasParents?: true
+  /** Whether the price of such a product is a list in one cell, which is none. */
+  readonly hasLists?: true
   /** Whether the file can mark what is hidden. */
   readonly hides?: true
 }
@@ -170,10 +179,19 @@ export const kinds: ReadonlyArray<Kind> = [
   },
   {
     title: "Etsy, Italian",
-    header: split("TITOLO,DESCRIZIONE,PREZZO,CURRENCY_CODE,QUANTITÀ,TAG,MATERIALI,IMMAGINE1,TIPO VARIANTE 1,SKU"),
+    header: split(
+      "TITOLO,DESCRIZIONE,PREZZO,CURRENCY_CODE,QUANTITÀ,TAG,MATERIALI,IMMAGINE1,TIPO VARIANTE 1,VALORI VARIANTE 1,SKU"
+    ),
     name: "TITOLO",
     price: "PREZZO",
-    row: ({ at, name, price }) => ({ TITOLO: name, PREZZO: price, CURRENCY_CODE: "USD", QUANTITÀ: "3", SKU: `e${at}` })
+    row: ({ at, forms, name, price }) => ({
+      TITOLO: name,
+      PREZZO: price,
+      CURRENCY_CODE: "USD",
+      QUANTITÀ: "3",
+      SKU: `e${at}`,
+      "VALORI VARIANTE 1": forms.map(({ option }) => option).join(",")
+    })
   },
   {
     title: "Wix",
@@ -195,6 +213,65 @@ export const kinds: ReadonlyArray<Kind> = [
       discountMode: "PERCENT",
       discountValue: "0.0",
       cost
+    })
+  },
+  {
+    title: "Wix, with variations",
+    header: split(
+      "handleId,fieldType,name,collection,sku,price,surcharge,visible,cost,productOptionName1,productOptionType1," +
+        "productOptionDescription1"
+    ),
+    name: "name",
+    price: "price",
+    cost: "cost",
+    hides: true,
+    hasForms: true,
+    hasParents: true,
+    row: ({ at, category, cost, first, forms, hidden, name, option, price, surcharge }) => {
+      const variant = {
+        handleId: `product_${at}`,
+        fieldType: "Variant",
+        surcharge,
+        visible: hidden === true ? "false" : "true",
+        productOptionDescription1: option
+      }
+      const product = {
+        ...variant,
+        fieldType: "Product",
+        name,
+        collection: category,
+        price,
+        surcharge: "",
+        cost,
+        productOptionDescription1: forms.map(({ option }) => option).join(";")
+      }
+      return forms.length === 1 ? product : first ? [product, variant] : variant
+    }
+  },
+  {
+    title: "a restaurant program with several prices in a cell",
+    header: split("Category,Name,Description,Price,Variants,Addons,Badge"),
+    name: "Name",
+    price: "Price",
+    hasLists: true,
+    row: ({ category, forms, name, prices }) => ({
+      Category: category,
+      Name: name,
+      Price: prices.join(" / "),
+      Variants: forms.map(({ option }) => option).join("|")
+    })
+  },
+  {
+    title: "a restaurant program with prices of variants",
+    header: split("Category,Name,Description,Price,Variants,Addons,Badge"),
+    name: "Name",
+    price: "Price",
+    hasLists: true,
+    row: ({ category, forms, name, price, prices }) => ({
+      Category: category,
+      Name: name,
+      Price: forms.length > 1 ? "0" : price,
+      Variants: forms.length > 1 ? forms.map(({ option }, at) => `${option}: ${prices[at]}`).join("; ") : ""
     })
   },
   {
