@@ -49,6 +49,36 @@ const categories = (businessId: string) =>
   )
 
 describe("an import", () => {
+  it.each([
+    ["items.json", JSON.stringify([{ name: "Soup", price: 5 }, { name: "Draft", price: 6, published: false }]), [
+      ["Soup", 500, "fixed", true],
+      ["Draft", 600, "fixed", false]
+    ]],
+    [
+      "wix.csv",
+      "handleId,fieldType,name,price,surcharge,productOptionDescription1\na,Product,Shirt,20,,S;L\n" +
+      "a,Variant,,,0.0,S\na,Variant,,,5.00,L\n",
+      [
+        ["Shirt", 2000, "starting_at", true],
+        ["Shirt, S", 2000, "fixed", true],
+        ["Shirt, L", 2500, "fixed", true]
+      ]
+    ],
+    ["menu.csv", "name,price,Variants\nLatte,8.00 / 12.00,\nMocha,0,Small $8; Large $12\nTea,3.00,\n", [
+      ["Latte", null, "fixed", true],
+      ["Mocha", null, "fixed", true],
+      ["Tea", 300, "fixed", true]
+    ]]
+  ])("of %s never makes a hidden item available nor several prices one", async (filename, content, expected) => {
+    const { id } = await newBusiness(owner)
+    const { preview_id } = dataOf(await upload(owner, id, filename, content))
+    expect((await confirm(owner, id, preview_id)).status).toBe(200)
+    expect(
+      (await items(id)).map((item) => [item["name"], item["price_cents"], item["price_type"], item["is_available"]])
+    )
+      .toEqual(expected)
+  })
+
   it("of a CSV file is shown, then confirmed once, then reverted", async () => {
     const { id } = await newBusiness(owner)
     const preview = dataOf(await upload(owner, id, "menu.csv", menu))

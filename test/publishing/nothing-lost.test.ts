@@ -63,6 +63,16 @@ describeWhen(missingForApps, "publishing loses nothing silently", () => {
 
   it.each([
     ["prices in JSON that are text", json({ catalog_items: [{ name: "A", price: "5.00" }] }), "{\"price\":\"ignore\"}"],
+    [
+      "prices that are lists in another column",
+      { ...file, content: "name,price,Variants\nLatte,0,Small $8; Large $12\n" },
+      "row 2 has what may be more prices in another column (\"Latte\": Variants"
+    ],
+    [
+      "surcharges on no price",
+      { ...file, content: "handleId,fieldType,name,price,surcharge\na,Product,Shirt,,\na,Variant,,,5.00\n" },
+      "row 3 has a surcharge, or none, that can't be added to a price"
+    ],
     ["every item of a JSON file", json({ catalog_items: [{ name: "" }, { x: 1 }] }), "catalog_items[0] has no name"],
     [
       "prices in euros",
