@@ -151,7 +151,16 @@ describe("hidden items", () => {
     ["Disponibles para la venta [Centro]", "N", "Y"],
     ["Visibility", "none", "both"],
     ["Hidden", "Yes", "No"],
-    ["Veröffentlicht", "0", "1"]
+    ["Veröffentlicht", "0", "1"],
+    ["Status", "Brouillon", "Publié"],
+    ["Status", "Entwurf", "Aktiv"],
+    ["Estado", "borrador", "activo"],
+    ["state", "draft", "published"],
+    ["Sichtbar", "nein", "ja"],
+    ["Online", "0", "1"],
+    ["Disabled", "1", "0"],
+    ["Discontinued", "yes", "no"],
+    ["availability", "discontinued", "in stock"]
   ])("are those with %s %s, and their variations", (column, hides, shows) => {
     const reading = read([
       `Handle,name,price,${column}`,
