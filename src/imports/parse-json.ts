@@ -170,7 +170,10 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
   }
   const version = spans.get("version")
   if (version === undefined || version.end - version.start > 100 || parsed(version) !== "1.0") {
-    return fault("version", "must be \"1.0\"")
+    return fault(
+      "version",
+      "must be \"1.0\". A file without it is an array of items, each with its category: [{…}, {…}]"
+    )
   }
   const span = spans.get("business")
   if (span !== undefined && span.end - span.start > mostBusinessBytes) {
