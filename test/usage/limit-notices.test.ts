@@ -32,7 +32,7 @@ describe("the owner of servers", () => {
           `/v1/servers/${one.server.id}/logs`
         )
       )
-      return items.map(({ level, message }) => `${level}: ${message}`).sort()
+      return items.map(({ level, message }) => `${level}: ${message}`).filter((line) => line.includes("used")).sort()
     }
     const said = (level: string, percent: number) =>
       `${level}: The account has used ${percent} % of the 100,000 requests that the developer plan allows a month`
