@@ -131,6 +131,17 @@ describeWhen(missingForApps, "what lets a deployment serve", () => {
     await client.close()
   }, 60_000)
 
+  it("names what its egress refused while it was tried with MCP, and the one command that allows it", async () => {
+    const server = await make({ requireMcp: true })
+    const stopped = await deploy(server, await image("streamable", [look], ["ASKS=db.example.org"]))
+    const change = `{"serverId":"${server.id}","egress":{"add":["db.example.org"]}}`
+    expect(stopped.errorMessage).toMatch(/^checking: the server must speak MCP .* status 500/)
+    expect(stopped.errorMessage?.split(". Meanwhile ")[1]).toBe(
+      "its egress refused db.example.org, which may be why. " +
+        `To allow it: npx berth call ${berth.url}/mcp update_server --input '${change}'`
+    )
+  }, 30_000)
+
   itLong("includes MCP by itself for the server of a published business", async () => {
     const server = await make()
     const shop = await newBusiness(owner, { projectId: project.id, name: "Copper Ladle" })

@@ -20,7 +20,7 @@ export type McpBehaviour =
 /**
  * Like the app of `app-image.ts`. Answers tools/list with TOOLS, which is JSON, and its health path with 404 when HEALTH
  * is that. It listens on LISTEN in place of PORT, knows no path in its first LATE seconds, and says on its output what
- * requests for MCP look like when SHOW is set. It begins SLOW seconds late.
+ * requests for MCP look like when SHOW is set. It begins SLOW seconds late, and looks up ASKS before it answers MCP.
  */
 const app = String.raw`
 $| = 1; $SIG{TERM} = sub { exit 0 }; $SIG{PIPE} = "IGNORE";
@@ -45,6 +45,7 @@ while (1) {
   if ($path eq "/healthz" && !$ENV{HEALTH}) { answer("200 OK", '{"ok":true}') }
   elsif ($path eq "/healthz" || time - $begun < ($ENV{LATE} || 0)) { answer("404 Not Found", '{"error":"none"}') }
   elsif ($path eq "/env") { answer("200 OK", "{" . join(",", map { my $v = $ENV{$_}; $v =~ s/(["\\])/\\$1/g; "\"$_\":\"$v\"" } sort keys %ENV) . "}") }
+  elsif ($ENV{ASKS} && !gethostbyname($ENV{ASKS})) { answer("500 Internal Server Error", '{"error":"no database"}') }
   elsif ($does eq "token") { answer("401 Unauthorized", '{"error":"invalid_token"}') }
   elsif ($does eq "hosts") { answer("403 Forbidden", '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Invalid Host: localhost"},"id":null}') }
   elsif ($does eq "mute") { push @kept, $c; next }
