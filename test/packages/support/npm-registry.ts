@@ -8,6 +8,8 @@ import { type RawEntry, tarOf } from "../../support/image.ts"
 interface Version {
   readonly manifest: Readonly<Record<string, unknown>>
   readonly tarball: Buffer
+  /** Where the manifest says the file is; undefined: here. */
+  readonly elsewhere: string | undefined
 }
 
 /** A registry of npm's in this process, over plain http: list its `host` in ALLOWED_PRIVATE_HOSTS. */
@@ -34,10 +36,10 @@ export const startNpmRegistry = async () => {
     response.end(JSON.stringify({
       name,
       "dist-tags": { latest: all.at(-1), next: all[0] },
-      versions: Object.fromEntries([...versions].map(([version, { manifest, tarball }]) => [version, {
+      versions: Object.fromEntries([...versions].map(([version, { elsewhere, manifest, tarball }]) => [version, {
         ...manifest,
         dist: {
-          tarball: `${url}/${name}/-/${version}.tgz`,
+          tarball: elsewhere ?? `${url}/${name}/-/${version}.tgz`,
           integrity: `sha512-${createHash("sha512").update(tarball).digest("base64")}`
         }
       }]))
@@ -53,7 +55,8 @@ export const startNpmRegistry = async () => {
     version: string,
     files: Readonly<Record<string, string>>,
     fields: Readonly<Record<string, unknown>> = {},
-    entries: ReadonlyArray<RawEntry> = []
+    entries: ReadonlyArray<RawEntry> = [],
+    elsewhere?: string
   ) => {
     const manifest = { name, version, ...fields }
     const all = Object.entries({ "package.json": JSON.stringify(manifest), ...files })
@@ -64,7 +67,7 @@ export const startNpmRegistry = async () => {
       ])
     )
     const versions = packages.get(name) ?? new Map<string, Version>()
-    packages.set(name, versions.set(version, { manifest, tarball }))
+    packages.set(name, versions.set(version, { elsewhere, manifest, tarball }))
   }
 
   /** Holds what is asked about a package until the answer is called; with "/-" behind its name, its files. */
