@@ -151,6 +151,11 @@ describe("/openapi.json", () => {
     }
   })
 
+  it("has the 409 of a repeat that is under way wherever an Idempotency-Key is taken", () => {
+    const without = operations.filter(({ method, statuses }) => method === "POST" && !statuses.includes(409))
+    expect(without.map(({ path }) => path)).toEqual([])
+  })
+
   it("tells the limits of the contract", () => {
     const text = JSON.stringify(document)
     expect(text).toContain("\"maxLength\":255")
