@@ -84,6 +84,27 @@ describe("a server's metrics by tool", () => {
     }
   })
 
+  it("tell a 99th percentile that is not under the average, also of one call and of a few that took long", async () => {
+    const one = await sleeper(berth, machines)
+    await post(one, call("once"))
+    await post(one, call("skewed"))
+    await counted(one, 2)
+    // A bucket is told by its middle, here 97.5 ms.
+    await sql(one, "UPDATE tool_calls SET latency = 115, micros = 99000 WHERE server_id = $1 AND tool = 'once'")
+    await sql(
+      one,
+      `WITH quick AS (UPDATE tool_calls SET latency = 1, calls = 199, micros = 199000
+         WHERE server_id = $1 AND tool = 'skewed' RETURNING *)
+       INSERT INTO tool_calls (server_id, is_hour, began_at, tool, latency, calls, errors, micros)
+         SELECT server_id, is_hour, began_at, tool, 230, 1, 0, 9801000 FROM quick`
+    )
+    const { items } = await toolsOf(one)
+    expect(items).toMatchObject([
+      { tool: "skewed", calls: 200, avgLatencyMs: 50, p99LatencyMs: 50 },
+      { tool: "once", calls: 1, avgLatencyMs: 99, p99LatencyMs: 99 }
+    ])
+  })
+
   it("tell who called, by session, by token, or as the call itself says", async () => {
     const one = await sleeper(berth, machines)
     const [claude, cursor] = [await connect(one, "claude"), await connect(one, "cursor")]
