@@ -166,6 +166,22 @@ describe.each(["session", "shared"] as const)("a stdio server over HTTP, process
     expect(none.status).toBe(400)
   })
 
+  it("begins each event stream at once, by a comment where the client knows no event without data", async () => {
+    const url = await start(processes)
+    const headers = { "mcp-session-id": (await open(url)).session, "mcp-protocol-version": "2025-06-18" }
+    const never = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "never", arguments: {} } }
+    const streams = [
+      await post(url, never, headers),
+      await fetch(`${url}/mcp`, { headers: { ...headers, accept: "text/event-stream" } })
+    ]
+    for (const { body, headers } of streams) {
+      expect(headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
+      const reader = body!.getReader()
+      expect(new TextDecoder().decode((await reader.read()).value)).toBe(": \n\n")
+      await reader.cancel()
+    }
+  })
+
   it("refuses what is no JSON-RPC message, no session's, or uses an id twice", async () => {
     const url = await start(processes)
     const { session } = await open(url)
