@@ -1,6 +1,6 @@
 import { usableFolder } from "#src/config/home.ts"
-import { CurrentSettings } from "#src/config/Settings.ts"
-import { Effect, Either } from "effect"
+import { CurrentSettings, SettingsLive } from "#src/config/Settings.ts"
+import { ConfigProvider, Effect, Either, Layer } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -153,6 +153,12 @@ describe("a size", () => {
     expect(read({ SMS_DAILY_LIMIT: "7", SMS_COUNTRIES: "+1, +44" }))
       .toMatchObject({ right: { smsDailyLimit: 7, smsCountries: ["+1", "+44"] } })
   })
+})
+
+it("machines have Node 24 and half a minute for the handshake where nothing is set", () => {
+  const nothing = Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["BERTH_HOME", temporaryDirectory()]])))
+  expect(Effect.runSync(Effect.provide(CurrentSettings, Layer.provide(SettingsLive, nothing))))
+    .toMatchObject({ packageNode: "24", handshakeSeconds: 30 })
 })
 
 describe("a home that can't be used", () => {

@@ -180,7 +180,8 @@ describe.each(["session", "shared"] as const)("a stdio server over HTTP, process
       expect(new TextDecoder().decode((await reader.read()).value)).toBe(": \n\n")
       await reader.cancel()
     }
-  })
+    // The next comment comes after 20 seconds.
+  }, 10_000)
 
   it("refuses what is no JSON-RPC message, no session's, or uses an id twice", async () => {
     const url = await start(processes)
