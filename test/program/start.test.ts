@@ -79,6 +79,11 @@ describeWhen(missing, "npm start in an empty home", () => {
     expect(first.line).toContain(`${first.url} browse_catalog --token ${first.token}`)
   })
 
+  it("says one line while it builds, and prints the token once", () => {
+    expect(program.output()).toMatch(/^Building Berth, which takes about a minute\n\d\d:\d\d:\d\d /m)
+    expect(program.output().split(first.token)).toHaveLength(2)
+  })
+
   it("has one machine, and its line lists the whole menu when it is run as printed", async () => {
     expect(traces(place.home).machines).toHaveLength(1)
     const { code, err, out } = await shell(place, first.line)
