@@ -13,7 +13,7 @@ import { asArgument, type Mappings } from "./Mappings.ts"
 import { planBusiness } from "./plan-business.ts"
 import { type Fault, fault, mostWarnings, type PlannedBusiness, type Reading } from "./plan.ts"
 import { priceOfCents } from "./price-cents.ts"
-import { numberPrice } from "./price-words.ts"
+import { numberPrice, type WrittenPrice } from "./price-words.ts"
 import { RowLines } from "./row-lines.ts"
 import { cellOf, orSeveral, priceBeside, pricesBeside } from "./several-prices.ts"
 import { withVariation } from "./variation.ts"
@@ -67,7 +67,9 @@ const addItem = (draft: Draft, unmapped: Unmapped, lines: RowLines, keys: Keys, 
   unmapped.add(value, taken, "catalog_items[].")
   const marking = markingIn(values, markings)
   const amount = at("price") ?? null
-  const written = inCents ? Either.map(priceOfCents(amount), (cents) => ({ cents })) : numberPrice(amount)
+  const written: Either.Either<WrittenPrice, string> = inCents
+    ? Either.map(priceOfCents(amount), (cents) => ({ cents }))
+    : numberPrice(amount)
   const price = amount === null ? null : inCurrency(orSeveral(cellOf(amount))(written), foreignIn(value, keys))
   const others = names.flatMap((name, at) => taken.includes(name) ? [] : [{ name, value: values[at] }])
   const beside = pricesBeside(others, price)
