@@ -12,7 +12,7 @@ import { shares, Shutdown } from "#src/shared/Shutdown.ts"
 import { UploadedImages } from "#src/uploads/UploadedImages.ts"
 import { Effect, Option, Stream, Struct } from "effect"
 import { awaitingEnd } from "./await-end.ts"
-import { makeBeginForCaller } from "./begin.ts"
+import { begunOnce, makeBeginForCaller } from "./begin.ts"
 import {
   type DeployInput,
   type Deployment,
@@ -67,30 +67,33 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
       }
     })
 
+    const once = begunOnce((id: string) => asItIs(id))
+
     /** Starts a deployment and returns its `pending` record; `settled` waits for its end. */
-    const deploy = Effect.fn("Deployments.deploy")(function*(
-      serverId: string,
-      { imageUri, ...input }: typeof DeployInput.Type
-    ) {
-      const options = stored(input)
-      yield* Option.match(refusal(imageUri, options), { onNone: () => Effect.void, onSome: Effect.fail })
-      const server = yield* servers.visible(serverId)
-      yield* checkImage(imageUri)
-      yield* disk.check
-      const row = yield* begin({
-        id: DeploymentId.make(newId("dep")),
-        serverId: server.id,
-        type: "deploy",
-        imageUri,
-        imageDigest: null,
-        rollbackOf: null,
-        scanResult: null,
-        scanId: null,
-        package: null,
-        ...options
-      })
-      return view(row, null)
-    }, writes)
+    const deploy = Effect.fn("Deployments.deploy")(
+      function*(serverId: string, { imageUri, ...input }: typeof DeployInput.Type) {
+        const options = stored(input)
+        yield* Option.match(refusal(imageUri, options), { onNone: () => Effect.void, onSome: Effect.fail })
+        const server = yield* servers.visible(serverId)
+        yield* checkImage(imageUri)
+        yield* disk.check
+        const row = yield* begin({
+          id: DeploymentId.make(newId("dep")),
+          serverId: server.id,
+          type: "deploy",
+          imageUri,
+          imageDigest: null,
+          rollbackOf: null,
+          scanResult: null,
+          scanId: null,
+          package: null,
+          ...options
+        })
+        return view(row, null)
+      },
+      once,
+      writes
+    )
 
     /** Deploys a version's stored image again, as a new version. */
     const rollback = Effect.fn("Deployments.rollback")(
@@ -113,6 +116,7 @@ export class Deployments extends Effect.Service<Deployments>()("deployments/Depl
         })
         return view(row, null)
       },
+      once,
       writes
     )
 

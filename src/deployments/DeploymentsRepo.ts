@@ -89,9 +89,12 @@ export class DeploymentsRepo extends Effect.Service<DeploymentsRepo>()("deployme
         sql`SELECT s.*, p.account_id, u.plan FROM servers s JOIN projects p ON p.id = s.project_id
             JOIN users u ON u.id = p.account_id WHERE s.id = ${id}`
       ),
-      /** Allocates the next version. The server's row stays locked until commit, which serialises concurrent calls. */
-      begin: (row: typeof NewDeployment.Type) =>
-        sql.withTransaction(begin(row)).pipe(
+      /**
+       * Allocates the next version. The server's row stays locked until commit, which serialises concurrent calls.
+       * `noted` is committed with it.
+       */
+      begin: (row: typeof NewDeployment.Type, noted: Effect.Effect<void> = Effect.void) =>
+        sql.withTransaction(Effect.zipLeft(begin(row), noted)).pipe(
           onUnique("deployments_in_flight", () => new DeploymentInProgress()),
           dieOnSql
         ),

@@ -7,7 +7,7 @@ import { Listings } from "#src/listings/Listings.ts"
 import { ReadyImage } from "#src/ready-image/ReadyImage.ts"
 import { Servers } from "#src/servers/Servers.ts"
 import { Disk } from "#src/shared/Disk.ts"
-import { IdempotentRun } from "#src/shared/Idempotency.ts"
+import { asStep, IdempotentRun } from "#src/shared/Idempotency.ts"
 import { outageIn } from "#src/shared/outage.ts"
 import { type Report } from "#src/shared/progress.ts"
 import { transactionally } from "#src/shared/sql.ts"
@@ -57,7 +57,7 @@ export class Publishing extends Effect.Service<Publishing>()("publishing/Publish
     const ensureDeployment = Effect.fn("Publishing.deployed")(
       function*({ afterVersion, imageUri, serverId }: Unfinished) {
         const first = repo.deploymentAfter(serverId, afterVersion)
-        const begin = Effect.map(deployments.deploy(serverId, { imageUri }), ({ id }) => id)
+        const begin = Effect.map(asStep(deployments.deploy(serverId, { imageUri })), ({ id }) => id)
         return yield* Effect.flatten(first).pipe(
           Effect.catchTag("NoSuchElementException", () => begin),
           Effect.catchTag("DeploymentInProgress", () => Effect.flatMap(first, Effect.orDie))

@@ -28,17 +28,23 @@ export type StoredResponse = typeof StoredResponse.Type
 
 export const sealedResponses = sealedColumn("idempotency_keys", "sealed_response")
 
+interface Run {
+  readonly recovered: Option.Option<string>
+  readonly checkpoint: (text: string) => Effect.Effect<void>
+}
+const unkept: Run = { recovered: Option.none(), checkpoint: () => Effect.void }
+
 /**
  * For an operation that commits, and then goes on for long. With `checkpoint`, called in the transaction, it keeps what
  * it committed; when the program ends before the answer, the repeat of the request finds that in `recovered`, and must
  * go on from there. Without an `Idempotency-Key` nothing is kept.
  */
 export class IdempotentRun extends Context.Reference<IdempotentRun>()("shared/IdempotentRun", {
-  defaultValue: () => ({
-    recovered: Option.none<string>(),
-    checkpoint: (_: string): Effect.Effect<void> => Effect.void
-  })
+  defaultValue: () => unkept
 }) {}
+
+/** For one of its steps that would keep something of its own: the operation as a whole has its checkpoint. */
+export const asStep = Effect.provideService(IdempotentRun, unkept)
 
 const encode = Schema.encodeSync(StoredResponse)
 const decode = Schema.decode(StoredResponse)
@@ -50,10 +56,11 @@ const isKey = (key: string) => /^[\x21-\x7e]{1,255}$/.test(key)
 
 /**
  * `Idempotency-Key`: the same key and request within 24 hours get the first response again; another request with the
- * key is 422, a repeat while the first still runs is 409; one whose process was killed runs anew. Only successes are
- * stored: after a failure, also to store the answer, the caller may retry. Responses can hold secrets shown once, so they are sealed, and replayed only to the same `holder`
- * (credential): another credential of the account may have fewer rights. Of the request only a fingerprint is stored,
- * since it may hold secrets that could be guessed from a plain hash. A sign-up uses `signUp` as its account.
+ * key is 422, a repeat while the first still runs is 409; one whose process was killed runs anew, or goes on from its
+ * checkpoint. Only successes are stored: after a failure, also to store the answer, the caller may retry. Responses can
+ * hold secrets shown once, so they are sealed, and replayed only to the same `holder` (credential): another credential
+ * of the account may have fewer rights. Of the request only a fingerprint is stored, since it may hold secrets that
+ * could be guessed from a plain hash. A sign-up uses `signUp` as its account.
  */
 export class Idempotency extends Effect.Service<Idempotency>()("shared/Idempotency", {
   effect: Effect.gen(function*() {
