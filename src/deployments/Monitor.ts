@@ -64,7 +64,8 @@ export class Monitor extends Effect.Service<Monitor>()("deployments/Monitor", {
     })
 
     const ask = Effect.fn("Monitor.probe")(function*(serving: Serving, { address }: MachineState, before: Liveness) {
-      const { healthPath, healthTimeoutSeconds, id, port, serverId } = serving
+      const { healthPath, healthTimeoutSeconds, held, id, port, serverId, serverStatus } = serving
+      const isAwaited = held || serverStatus !== "running"
       const began = performance.now()
       const result = yield* probe(address, port, healthPath, patience)
       const isAnswer = result._tag === "Answered"
@@ -75,7 +76,7 @@ export class Monitor extends Effect.Service<Monitor>()("deployments/Monitor", {
       const random = yield* Random.next
       const state = isUncounted
         ? watchedFrom(now, random)
-        : probed(before, isAnswer, now, { healthTimeoutSeconds, random })
+        : probed(before, isAnswer, now, { healthTimeoutSeconds, isAwaited, random })
       if (!known.has(id)) return
       known.set(id, state)
       if (isDead(state)) return yield* locks.withLock(serverId)(end(serving, result, port))

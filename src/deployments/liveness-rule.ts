@@ -23,6 +23,13 @@ export const watchedFrom = (now: number, random: number): Liveness => ({
   answersSince: undefined
 })
 
+export interface Circumstances {
+  readonly healthTimeoutSeconds: number
+  readonly random: number
+  /** Whether its health check still waits for it: one that has passed it has answered. */
+  readonly isAwaited: boolean
+}
+
 /**
  * After a probe. A machine that has never answered has the time of its health check to begin with, and is not dead
  * before that.
@@ -31,9 +38,9 @@ export const probed = (
   before: Liveness,
   isAnswer: boolean,
   now: number,
-  { healthTimeoutSeconds, random }: { readonly healthTimeoutSeconds: number; readonly random: number }
+  { healthTimeoutSeconds, isAwaited, random }: Circumstances
 ): Liveness => {
-  const begins = before.answersSince === undefined && before.silent === 0 &&
+  const begins = isAwaited && before.answersSince === undefined && before.silent === 0 &&
     now - before.startedAt < healthTimeoutSeconds * 1000
   return {
     ...before,

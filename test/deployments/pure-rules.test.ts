@@ -314,7 +314,7 @@ describe("health", () => {
 })
 
 describe("the signs of life of a machine", () => {
-  const at = (now: number, random = 0) => ({ now, rule: { healthTimeoutSeconds: 30, random } })
+  const at = (now: number, random = 0) => ({ now, rule: { healthTimeoutSeconds: 30, isAwaited: true, random } })
   const begun = watchedFrom(0, 0)
 
   it("is dead after three probes in a row without an answer, and no sooner", () => {
@@ -332,6 +332,12 @@ describe("the signs of life of a machine", () => {
     assert.strictEqual(early.silent, 0)
     const late = [31_000, 45_000, 60_000].reduce((one, now) => probed(one, false, now, at(0).rule), early)
     assert.isTrue(isDead(late))
+  })
+
+  it("that passed its health check is dead after three probes, also where it was never asked before", () => {
+    const rule = { ...at(0).rule, isAwaited: false }
+    const silent = [8_000, 12_500, 17_000].reduce((one, now) => probed(one, false, now, rule), begun)
+    assert.isTrue(isDead(silent))
   })
 
   it("is asked every 3 to 4 seconds", () => {
