@@ -1,7 +1,7 @@
 import { type Cluster, port, prepare, superuser } from "#sql/embedded/cluster.ts"
 import { DatabaseError, reasonOf } from "#sql/embedded/DatabaseError.ts"
 import { acquire, type Guard, type GuardOptions, release } from "#sql/embedded/guard.ts"
-import { postmaster } from "#sql/embedded/postmaster.ts"
+import { fullDisk, postmaster } from "#sql/embedded/postmaster.ts"
 import { Clock, Deferred, Effect, Ref, Schedule } from "effect"
 import { join } from "node:path"
 
@@ -64,7 +64,7 @@ export const embedded = Effect.fn("Embedded.start")(
   },
   (effect, home) =>
     Effect.mapError(effect, (error) =>
-      /no space left on device|\b(ENOSPC|EDQUOT)\b/i.test(error.message)
+      fullDisk.test(error.message)
         ? new DatabaseError({
           message: `BERTH_HOME ${home} cannot be used by the embedded PostgreSQL: its disk is full: make room`,
           cause: error

@@ -2,7 +2,7 @@ import { Deferred, Effect, Either, FiberId, Schedule } from "effect"
 import pg from "pg"
 import { type Cluster, port, superuser } from "./cluster.ts"
 import { codeOf, DatabaseError, reasonOf } from "./DatabaseError.ts"
-import { launch, stop } from "./postmaster.ts"
+import { isTemporary, launch, stop } from "./postmaster.ts"
 
 /** Advisory locks in the maintenance database: for use of the server, and for the process that serves this home. */
 const using = 0x62657201
@@ -60,8 +60,6 @@ const connect = (cluster: Cluster) =>
   })
 
 const notListening = new Set<unknown>(["ENOENT", "ECONNREFUSED"])
-/** Temporary: another process is starting the server, or a killed one still holds its shared memory. */
-const isTemporary = /lock file|pre-existing shared memory|already in use/
 
 /** Connects, and starts the server when nothing listens. Waits for a recovery after a crash. */
 const reach = Effect.fn("Embedded.reach")(function*(cluster: Cluster, settings: GuardOptions["settings"]) {
@@ -73,7 +71,7 @@ const reach = Effect.fn("Embedded.reach")(function*(cluster: Cluster, settings: 
     reason = connection.left.reason
     if (notListening.has(connection.left.code)) {
       const why = ended?.()
-      if (why !== undefined && !isTemporary.test(why)) {
+      if (why !== undefined && !isTemporary(why)) {
         return yield* new DatabaseError({
           message: `The embedded PostgreSQL in ${cluster.directory} won't start: ${why}`
         })

@@ -55,13 +55,20 @@ const hasNoRoom = (directory: string) => {
   return bavail * bsize < 16 * 1024 ** 2
 }
 
+export const fullDisk = /no space left on device|disk quota exceeded|\b(ENOSPC|EDQUOT)\b/i
+/** Another process is starting the server, or a killed one still holds its shared memory. */
+export const isTemporary = (why: string) =>
+  /lock file|pre-existing shared memory|already in use/.test(why) && !/^could not (create|write) lock file/.test(why)
+
 /** Why the server ended, from its log since the offset `from`. */
 const reasonFromLog = (log: string, from: number) => {
   const lines = fs.readFileSync(log).subarray(from).toString("utf8").trim().split("\n")
-  const fatal = lines.filter((line) => /(FATAL|PANIC):/.test(line)).at(-1) ?? lines.at(-1) ?? ""
+  const fatal = lines.find((line) => fullDisk.test(line)) ??
+    lines.filter((line) => /(FATAL|PANIC):/.test(line)).at(-1) ?? lines.at(-1) ?? ""
+  const why = fatal.replace(/^.*?(FATAL|PANIC):\s*/, "")
   // On a full disk its last words are lost or torn.
-  if (!/(FATAL|PANIC):/.test(fatal) && hasNoRoom(dirname(log))) return "No space left on device"
-  return fatal.replace(/^.*?(FATAL|PANIC):\s*/, "") || "it ended without a word"
+  if (!fullDisk.test(why) && !isTemporary(why) && hasNoRoom(dirname(log))) return "No space left on device"
+  return why || "it ended without a word"
 }
 
 /**

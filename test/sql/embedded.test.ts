@@ -3,7 +3,7 @@ import { embedded } from "#sql/Embedded.ts"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as fs from "node:fs"
 import { join } from "node:path"
@@ -18,6 +18,14 @@ const openHome = () => {
   const home = temporaryDirectory()
   fs.chmodSync(home, 0o755)
   return home
+}
+const fill = (path: string) => {
+  const file = fs.openSync(path, "a")
+  try {
+    for (;;) fs.writeSync(file, Buffer.alloc(4096))
+  } catch {
+    fs.closeSync(file)
+  }
 }
 const pidOf = (home: string) => Number.parseInt(fs.readFileSync(join(home, "postgres/data/postmaster.pid"), "utf8"), 10)
 const runs = (home: string) => fs.existsSync(join(home, "postgres/data/postmaster.pid"))
@@ -48,6 +56,27 @@ describe("the embedded database", () => {
       }
       assert.strictEqual(fs.statSync(join(home, "postgres/log")).mode & 0o077, 0)
     }))
+
+  it.live.skipIf(process.getuid?.() !== 0)(
+    "says at once that the disk is full, also where its own last words did not fit there",
+    () =>
+      Effect.gen(function*() {
+        const disk = openHome()
+        const log = join(disk, "home/postgres/log")
+        execFileSync("mount", ["-t", "tmpfs", "-o", "size=100m,mode=755", "tmpfs", disk])
+        yield* Effect.addFinalizer(() => Effect.sync(() => execFileSync("umount", ["-l", disk])))
+        yield* Effect.scoped(start(join(disk, "home")))
+        // From whole lines to none: a file grows by pages of 4096 bytes, and only the last one has room.
+        for (const room of [2000, 60, 0]) {
+          fs.writeFileSync(log, "\n".repeat(4096 - room))
+          fill(join(disk, "fill"))
+          const began = Date.now()
+          const { message } = yield* Effect.flip(Effect.scoped(start(join(disk, "home"))))
+          assert.include(message, `${join(disk, "home")} cannot be used by the embedded PostgreSQL: its disk is full`)
+          assert.isBelow(Date.now() - began, 5_000)
+        }
+      }).pipe(Effect.scoped)
+  )
 
   it.live.skipIf(!full)(
     long("keeps its data over a stop and a start, and is stopped with its scope"),
