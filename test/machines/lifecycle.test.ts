@@ -308,6 +308,17 @@ everyTier("a machine's life", (tier) => {
     expect(String(await until(() => request(state, "/").catch(() => undefined)))).toBe("hi")
   })
 
+  it("is ended also when it stands still with its launcher", async () => {
+    await up(driver, specOf("still", {}, node(server)))
+    // From the launcher to the keeper; what is below ends with that.
+    const { pid } = processOf(driver, "still")
+    const [keeper] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number)
+    for (const one of [keeper ?? pid, pid]) process.kill(one, "SIGSTOP")
+    await driver.stop("still", 0)
+    expect(await driver.inspect("still")).toMatchObject({ status: "exited", exitCode: 137 })
+    await driver.destroy("still")
+  })
+
   itLong("starts eight at once", async () => {
     const names = Array.from({ length: 8 }, (_, i) => `many-${i}`)
     await Promise.all(names.map(async (name) => about(await up(driver, specOf(name)))))

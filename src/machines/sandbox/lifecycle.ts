@@ -134,7 +134,9 @@ const kill = (host: Host, name: string) =>
     const wasAlive = alive(process)
     for (let tries = 0; alive(process); tries++) {
       if (tries === 200) return yield* new SandboxError({ message: `process ${process.pid} cannot be killed` })
-      signal(childOf(process) ?? process, "SIGKILL")
+      const keeper = childOf(process)
+      // A launcher that was stopped leaves its dead keeper a zombie, and does not end by itself.
+      signal(keeper !== undefined && alive(keeper) ? keeper : process, "SIGKILL")
       if (yield* endsWithin(process, 50)) break
     }
     if (wasAlive && store.readExit(host.paths, name)?.run !== record.run) {
