@@ -63,6 +63,7 @@ import machineNode from "./migrations/0064_machine_node.ts"
 import idempotencyHosts from "./migrations/0065_idempotency_hosts.ts"
 import romanisedNames from "./migrations/0066_romanised_names.ts"
 import newSenders from "./migrations/0067_new_senders.ts"
+import guestSeconds from "./migrations/0068_guest_seconds.ts"
 
 /**
  * Every migration by its file's name (`NNNN_name`), run in the order of the numbers. A record, not a folder read at
@@ -131,5 +132,6 @@ export const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.S
   "0064_machine_node": machineNode,
   "0065_idempotency_hosts": idempotencyHosts,
   "0066_romanised_names": romanisedNames,
-  "0067_new_senders": newSenders
+  "0067_new_senders": newSenders,
+  "0068_guest_seconds": guestSeconds
 }

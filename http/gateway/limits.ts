@@ -60,18 +60,21 @@ export const computeUsedUp = ({ computeSpent, plan }: Route): Answer | undefined
     ? undefined
     : periodLimitReached("computeSecondsPerMonth", plan, computeSpent.used, computeSpent.resetsAt)
 
-/** One guest of a server has sent as many requests as the server allows each of them. */
+/** One guest of a server has used what the server allows each of them. */
 export const guestRefused = (
   { guestMonthPercent }: Route,
-  { allowed, limit, resetsAt }: GuestRefusal,
+  { allowed, limit, resetsAt, unit }: GuestRefusal,
   isAccount: boolean
 ): Answer => {
   const seconds = Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000))
   const who = isAccount ? "account" : "address"
+  const [takes, from] = unit === "seconds"
+    ? [`runs ${allowed} seconds`, "for"]
+    : [`takes ${allowed} requests`, "from"]
   const message = limit === "guestRequestsPerMinute"
-    ? `The server takes ${allowed} requests a minute from one ${who}; try again in ${seconds} seconds`
-    : `The server takes ${allowed} requests a month from one ${who}, ${guestMonthPercent} % of its owner's, and they ` +
-      `are used up: wait until ${resetsAt.toISOString()}`
+    ? `The server ${takes} a minute ${from} one ${who}; try again in ${seconds} seconds`
+    : `The server ${takes} a month ${from} one ${who}, ${guestMonthPercent} % of its owner's, and they are used up: ` +
+      `wait until ${resetsAt.toISOString()}`
   return failure(
     429,
     "RATE_LIMITED",

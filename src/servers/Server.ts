@@ -50,7 +50,8 @@ const GuestRequestsPerMinute = Schema.NullOr(between(1, 100_000)).annotations({
 })
 export const GuestMonthPercent = between(1, 100).annotations({
   description:
-    "How much of the plan's requests of the month each caller who is not the owner's account may use, in percent"
+    "How much of the plan's requests of the month each caller who is not the owner's account may use, in percent, and " +
+    "for how much of its compute seconds such a caller may keep the server awake; 100: no limit"
 })
 
 const RegistryCredential = Schema.NullOr(Text(255)).annotations({

@@ -1,7 +1,7 @@
 import { type PlanName, plans } from "#src/plans/Plan.ts"
 import { Effect, Runtime } from "effect"
 import { LRUCache } from "lru-cache"
-import { type GuestBudget, makeGuestBudget } from "./guest-budget.ts"
+import { type GuestBudget, type GuestLimits, makeGuestBudget } from "./guest-budget.ts"
 import { GuestRequestsRepo } from "./GuestRequestsRepo.ts"
 import { dayKey } from "./month.ts"
 
@@ -15,17 +15,19 @@ interface Host {
   readonly guestMonthPercent: number
 }
 
-/** Of the owner's requests of the month those that one guest may use; null: any number. */
-const shareOf = ({ guestMonthPercent, plan }: Host) => {
-  const { requestsPerMonth } = plans[plan]
-  return requestsPerMonth === null || guestMonthPercent === 100
-    ? null
-    : Math.max(1, Math.floor(requestsPerMonth * guestMonthPercent / 100))
-}
+/** What one guest may use of a limit of the owner's month; null: any number. */
+const shareOf = (ofMonth: number | null, percent: number) =>
+  ofMonth === null || percent === 100 ? null : Math.max(1, Math.floor(ofMonth * percent / 100))
+
+const limitsOf = ({ guestMonthPercent, guestRequestsPerMinute, plan }: Host): GuestLimits => ({
+  aMinute: guestRequestsPerMinute,
+  aMonth: shareOf(plans[plan].requestsPerMonth, guestMonthPercent),
+  aTime: shareOf(plans[plan].computeSecondsPerMonth, guestMonthPercent)
+})
 
 /**
- * Requests of callers who are not a server's owner: so many a minute, and a share of the owner's month, each
- * (docs/decisions/guests.md). Counted in the database, from which each process takes some ahead.
+ * Requests of callers who are not a server's owner: so many a minute, and a share of the owner's month and of its machine
+ * time, each (docs/decisions/guests.md). Counted in the database, from which each process takes some ahead.
  */
 export class GuestRequests extends Effect.Service<GuestRequests>()("usage/GuestRequests", {
   effect: Effect.gen(function*() {
@@ -53,8 +55,8 @@ export class GuestRequests extends Effect.Service<GuestRequests>()("usage/GuestR
     return {
       /** Counts a request of a guest; else says why it is not let in. */
       admit: (host: Host, guest: string) => {
-        const limits = { aMinute: host.guestRequestsPerMinute, aMonth: shareOf(host) }
-        return limits.aMinute === null && limits.aMonth === null
+        const limits = limitsOf(host)
+        return limits.aMinute === null && limits.aMonth === null && limits.aTime === null
           ? undefined
           : budgetOf(host.serverId, guest)(limits)
       },

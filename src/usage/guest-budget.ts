@@ -1,12 +1,13 @@
 import { type GuestTaken, type GuestTaking } from "./GuestRequestsRepo.ts"
 
-export type GuestLimits = Pick<GuestTaking, "aMinute" | "aMonth">
+export type GuestLimits = Pick<GuestTaking, "aMinute" | "aMonth" | "aTime">
 
 /** Why a guest's request is not let in, and when one would be. */
 export interface GuestRefusal {
   readonly limit: "guestRequestsPerMinute" | "guestMonthPercent"
-  /** Requests, in the minute or in the owner's period. */
+  /** In the minute or in the owner's period. */
   readonly allowed: number
+  readonly unit: "requests" | "seconds"
   readonly resetsAt: Date
 }
 
@@ -19,10 +20,18 @@ const refusedFor = 1_000
 /** After a failure the database is asked no more for this long. */
 const retryAfter = 5_000
 
-const refusalOf = ({ aMinute, aMonth }: GuestLimits, { minuteMillis, monthLeft, resetsAt }: GuestTaken): GuestRefusal =>
-  monthLeft !== null && monthLeft <= 0 || aMinute === null
-    ? { limit: "guestMonthPercent", allowed: aMonth ?? 0, resetsAt }
-    : { limit: "guestRequestsPerMinute", allowed: aMinute, resetsAt: new Date(Date.now() + minuteMillis) }
+const refusalOf = (
+  { aMinute, aMonth, aTime }: GuestLimits,
+  { minuteMillis, monthLeft, resetsAt, timeLeft }: GuestTaken
+): GuestRefusal => {
+  if (timeLeft !== null && timeLeft <= 0) {
+    return { limit: "guestMonthPercent", allowed: aTime ?? 0, unit: "seconds", resetsAt }
+  }
+  const requests = { unit: "requests" } as const
+  return monthLeft !== null && monthLeft <= 0 || aMinute === null
+    ? { ...requests, limit: "guestMonthPercent", allowed: aMonth ?? 0, resetsAt }
+    : { ...requests, limit: "guestRequestsPerMinute", allowed: aMinute, resetsAt: new Date(Date.now() + minuteMillis) }
+}
 
 /**
  * One guest's requests at one server, as this process knows them: what it has taken and not used, and who waits for
@@ -31,7 +40,7 @@ const refusalOf = ({ aMinute, aMonth }: GuestLimits, { minuteMillis, monthLeft, 
 export const makeGuestBudget = (
   take: (wish: GuestLimits & Pick<GuestTaking, "wanted" | "ahead" | "unused">) => Promise<GuestTaken>
 ) => {
-  let limits: GuestLimits = { aMinute: null, aMonth: null }
+  let limits: GuestLimits = { aMinute: null, aMonth: null, aTime: null }
   let left = 0
   let ahead = 1
   let minuteEndsAt = 0
@@ -75,7 +84,7 @@ export const makeGuestBudget = (
   /** Without a wait where something is left of what was taken. While the database can't be asked, everything passes. */
   return (now: GuestLimits): Admission | Promise<Admission> => {
     const at = performance.now()
-    if (now.aMinute !== limits.aMinute || now.aMonth !== limits.aMonth) {
+    if (now.aMinute !== limits.aMinute || now.aMonth !== limits.aMonth || now.aTime !== limits.aTime) {
       limits = now
       minuteEndsAt = 0
       refused = undefined

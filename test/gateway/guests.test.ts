@@ -107,6 +107,55 @@ layer(gatewayServices(), { excludeTestServices: true })("a caller who is not the
       assert.strictEqual(statusOf(yield* send(yield* tokenOf(guest))), 202, "a new period")
     }))
 
+  it.scoped("may keep the server awake for a tenth of the owner's machine time, until the next month", () =>
+    Effect.gen(function*() {
+      const { id, send, set, token, tokenOf } = yield* setUp
+      const sql = yield* SqlClient.SqlClient
+      const guest = yield* newAccount()
+      // Another minute each time: what was taken ahead asks nothing.
+      const sendAfter = (seconds: number, change = {}) =>
+        Effect.gen(function*() {
+          const ago = sql`interval '1 second' * ${seconds}::int`
+          yield* sql`UPDATE guest_requests SET last_taken = last_taken - ${ago}, minute_start = minute_start - ${ago}`
+          yield* set({ guestRequestsPerMinute: 1_000 + seconds, ...change })
+          return yield* send(yield* tokenOf(guest))
+        })
+      const spent = Effect.map(
+        sql<{ seconds: number }>`SELECT period_seconds::int AS seconds FROM guest_requests WHERE server_id = ${id}`,
+        ([row]) => row!.seconds
+      )
+      assert.strictEqual(statusOf(yield* sendAfter(0)), 202)
+      assert.strictEqual(yield* spent, 0, "the first one")
+      assert.strictEqual(statusOf(yield* sendAfter(100)), 202)
+      assert.closeTo(yield* spent, 101, 2, "as long as it was")
+      assert.strictEqual(statusOf(yield* sendAfter(5_000)), 202)
+      assert.closeTo(yield* spent, 401, 3, "until the server fell asleep")
+      yield* sql`UPDATE guest_requests SET period_seconds = 9800`
+      const refused = yield* sendAfter(299)
+      const { end } = monthOf(Date.now())
+      const { code, details, message } = errorOf(refused)
+      assert.deepStrictEqual([statusOf(refused), code, details], [429, "RATE_LIMITED", {
+        limit: "guestMonthPercent",
+        allowed: 10_000,
+        resetsAt: end.toISOString()
+      }])
+      assert.strictEqual(
+        message,
+        "The server runs 10000 seconds a month for one account, 10 % of its owner's, and they are used up: wait until " +
+          `${end.toISOString()}, or ask its owner for more (guestMonthPercent)`
+      )
+      assert.closeTo(Number(/^retry-after: (\d+)/im.exec(refused)?.[1]), (end.getTime() - Date.now()) / 1000, 5)
+      assert.strictEqual(yield* spent, 9_800, "what is refused wakes nothing")
+      assert.strictEqual(statusOf(yield* send(token)), 202, "the owner's own are outside")
+      assert.strictEqual(statusOf(yield* sendAfter(301, { autoStopSeconds: null })), 202, "the server never sleeps")
+      assert.strictEqual(statusOf(yield* sendAfter(302, { autoStopSeconds: 300 })), 429)
+      assert.strictEqual(statusOf(yield* sendAfter(303, { guestMonthPercent: 100 })), 202, "all of the owner's")
+      assert.strictEqual(statusOf(yield* sendAfter(304, { guestMonthPercent: 10 })), 429)
+      yield* sql`UPDATE guest_requests SET period = period - interval '31 days'`
+      assert.strictEqual(statusOf(yield* sendAfter(305)), 202, "a new period")
+      assert.strictEqual(yield* spent, 0)
+    }))
+
   it.scoped("is an address where the platform checks no tokens", () =>
     Effect.gen(function*() {
       const { port } = yield* startGateway

@@ -41,7 +41,7 @@ ${
 # env = ["API_KEY"]  # must be set before a deployment: berth env set API_KEY
 # egress = { allow = ["api.example.com"] }  # or "internet", or "none"
 # guest_requests_per_minute = 60  # of each caller who is not you, or "any"
-# guest_month_percent = 10  # of your plan's requests of the month, for each of them
+# guest_month_percent = 10  # of your plan's requests and machine time of the month, for each
 
 [health]
 path = ${quoted(newServer.healthPath)}
