@@ -21,7 +21,7 @@ import { ServerRequests } from "#src/usage/ServerRequests.ts"
 import { ToolCalls } from "#src/usage/ToolCalls.ts"
 import { Effect, Option, Runtime } from "effect"
 import { type IncomingMessage } from "node:http"
-import { admission } from "./admission.ts"
+import { admission, isGuest } from "./admission.ts"
 import { makeAffinity, sessionGoneFor } from "./affinity.ts"
 import { answer, failure } from "./answer.ts"
 import { authorizer } from "./authorize.ts"
@@ -132,7 +132,7 @@ export const makeGateway = Effect.gen(function*() {
     const go = (to: Route) => {
       if (!res.destroyed && to.machine !== undefined && !isOff(to)) {
         const known = way?.route === to ? way : wayTo(to, to.machine, target, req)
-        return pass(known, { req, res, awaitsContinue, body })
+        return pass(known, { req, res, awaitsContinue, body, isGuest: isGuest(route, claims) })
       }
       metering.takeBack(route.accountId)
       respond(req, res, notRunning(to), route)

@@ -25,6 +25,9 @@ interface AdmissionOptions {
   readonly side: { readonly trustProxy: number }
 }
 
+/** Where the server's machine checks tokens, there are no claims, and nobody is the owner. */
+export const isGuest = ({ accountId }: Route, claims: AccessTokenClaims | undefined) => claims?.sub !== accountId
+
 /** Counts requests of the month, and wakes servers for those that are counted. What comes to nothing is answered here. */
 export const admission = ({ affinity, guests, metering, respond, side, wake }: AdmissionOptions) => {
   const admitToMonth = (route: Route, req: IncomingMessage, res: ClientResponse): boolean | Promise<boolean> => {
@@ -47,7 +50,7 @@ export const admission = ({ affinity, guests, metering, respond, side, wake }: A
    */
   const guestOf = (route: Route, req: IncomingMessage, claims: AccessTokenClaims | undefined) => {
     if (claims === undefined) return `address ${addressBucket(addressOf(req, side.trustProxy))}`
-    return claims.sub === route.accountId ? undefined : claims.sub
+    return isGuest(route, claims) ? claims.sub : undefined
   }
 
   return {

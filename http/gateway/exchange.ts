@@ -1,6 +1,7 @@
 import { type ClientResponse } from "#http/connection/client-response.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
 import { type IncomingMessage } from "node:http"
+import { type Answer } from "./answer.ts"
 import { type Watch } from "./watch.ts"
 import { type Way } from "./way.ts"
 
@@ -11,6 +12,8 @@ export interface Exchange {
   readonly res: ClientResponse
   /** The request's body, if it was already read. */
   readonly body: Buffer | undefined
+  /** The caller is not the server's owner. */
+  readonly isGuest: boolean
   /** The client waits for `100 Continue` before it sends the body. */
   readonly awaitsContinue: boolean
   /** Rewrites an event stream; undefined passes every byte unchanged. */
@@ -32,7 +35,7 @@ export interface Exchange {
   readonly relocate: (read: ReadonlyArray<Buffer>) => Promise<MachineAddress | undefined>
   /** No response will come; `sent`: the machine may have executed the request. */
   readonly onFailure: (error: Error, sent: boolean) => void
-  /** The body has stopped to come, and nothing was answered. */
-  readonly onSilence: () => void
+  /** The body has stopped to come, or is refused, and nothing was answered. */
+  readonly onRefused: (refusal: Answer) => void
   readonly onEnd: () => void
 }

@@ -1,6 +1,7 @@
 import { markEventStream } from "#http/connection/connections.ts"
 import { linger } from "#http/connection/linger.ts"
 import { type MachineAddress } from "#src/machines/Machines.ts"
+import { type Answer } from "./answer.ts"
 import { type Connection } from "./connection.ts"
 import { Download } from "./download.ts"
 import { type EventStream, eventStreamOf } from "./event-stream.ts"
@@ -14,11 +15,10 @@ import { outwardHead } from "./outward-head.ts"
 import { type AnswerHandler } from "./plain-connection.ts"
 import { type PlainHead } from "./plain-head.ts"
 import { plainRequest } from "./plain-request.ts"
+import { bodyStopped } from "./refusals.ts"
 import { undiciRequest } from "./undici-connection.ts"
 import { Upload } from "./upload.ts"
 import { mayRetry, toError, wasNotReceived } from "./upstream.ts"
-
-const ignore = () => {}
 
 /** An exchange under way; undici calls the methods that are named `on…`. */
 class Forwarding implements AnswerHandler, UnderWay {
@@ -45,9 +45,9 @@ class Forwarding implements AnswerHandler, UnderWay {
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange
-    const { body, req, res } = exchange
+    const { body, isGuest, req, res } = exchange
     this.#sentTo = exchange.way.machine
-    res.on("error", ignore)
+    res.on("error", () => undefined)
     res.on("close", () => {
       if (!this.#isComplete) this.#abandon()
       this.onFlush()
@@ -55,7 +55,7 @@ class Forwarding implements AnswerHandler, UnderWay {
       exchange.onEnd()
     })
     this.#download = new Download(res, this)
-    this.#upload = new Upload(req, body, this)
+    this.#upload = new Upload(req, body, isGuest, this)
     this.#upload.start()
     if (exchange.awaitsContinue && body === undefined && hasBody(req)) res.writeContinue()
   }
@@ -78,7 +78,7 @@ class Forwarding implements AnswerHandler, UnderWay {
     if (comment !== undefined) this.#download.add(comment)
     if (this.#isOver || this.#isComplete || !this.#upload.isSilent(now)) return
     this.#abandon()
-    if (this.#head === undefined) return this.#exchange.onSilence()
+    if (this.#head === undefined) return this.#exchange.onRefused(bodyStopped)
     this.#exchange.watch.broke()
     this.#exchange.res.destroy()
   }
@@ -88,8 +88,10 @@ class Forwarding implements AnswerHandler, UnderWay {
     if (this.#connection !== undefined) this.onFlush()
   }
 
-  onReady() {
-    this.#send(this.#exchange.way.machine, false)
+  onReady(refusal: Answer | undefined) {
+    if (refusal === undefined) return this.#send(this.#exchange.way.machine, false)
+    this.#abandon()
+    this.#exchange.onRefused(refusal)
   }
 
   /** Bytes are counted as they pass. */
@@ -116,8 +118,7 @@ class Forwarding implements AnswerHandler, UnderWay {
     this.#wasSent = false
     this.#sentTo = machine
     this.#writtenAtOnce = body === null || Buffer.isBuffer(body)
-    const { length } = this.#upload
-    const options = () => undiciRequest(req, way, body, length)
+    const options = () => undiciRequest(req, way, body, this.#upload.length)
     if (way.plainHead !== undefined && Buffer.isBuffer(body)) {
       const connection = this.#connection = machineAt(machine).plain(fresh)
       connection.send({ text: plainRequest(way.plainHead, body), options }, this)

@@ -11,7 +11,7 @@ import { type Exchange } from "./exchange.ts"
 import { forward } from "./forward.ts"
 import { type RequestsInFlight } from "./in-flight.ts"
 import { keepStream } from "./kept-streams.ts"
-import { bodyStopped, unreachable } from "./refusals.ts"
+import { unreachable } from "./refusals.ts"
 import { type relocator } from "./relocate.ts"
 import { type sessionCounter } from "./sessions.ts"
 import { type tallier, type Tally } from "./tally.ts"
@@ -35,6 +35,7 @@ interface Request {
   readonly res: ClientResponse
   readonly awaitsContinue: boolean
   readonly body: Buffer | undefined
+  readonly isGuest: boolean
 }
 
 /** A request that was let in, on its way: counted at both ends, whatever becomes of it. */
@@ -44,6 +45,7 @@ class Passage implements Exchange {
   readonly res: ClientResponse
   readonly awaitsContinue: boolean
   readonly body: Buffer | undefined
+  readonly isGuest: boolean
   readonly #services: PassageServices
   readonly #tally: Tally
   readonly #use: ReturnType<ServerUse["begin"]>
@@ -51,13 +53,14 @@ class Passage implements Exchange {
   #sessionsOf: ReturnType<PassageServices["countSessions"]> | undefined
   #relocationOf: ReturnType<PassageServices["relocation"]> | undefined
 
-  constructor(services: PassageServices, way: Way, { awaitsContinue, body, req, res }: Request) {
+  constructor(services: PassageServices, way: Way, { awaitsContinue, body, isGuest, req, res }: Request) {
     this.#services = services
     this.way = way
     this.req = req
     this.res = res
     this.awaitsContinue = awaitsContinue
     this.body = body
+    this.isGuest = isGuest
     this.#tally = services.tally(way.route, req, res)
     this.#use = services.use.begin(way.route)
     this.#entry = services.inFlight.begin(forward(this))
@@ -98,9 +101,9 @@ class Passage implements Exchange {
     keepStream(this.#services.routes, this.way.route, this.res, end)
   }
 
-  onSilence() {
+  onRefused(refusal: Answer) {
     const { req, res, way: { route } } = this
-    this.#services.respond(req, res, bodyStopped, route)
+    this.#services.respond(req, res, refusal, route)
   }
 
   onBytes(count: number) {

@@ -1,7 +1,9 @@
 import { TakeableRequest } from "#http/connection/taken-body.ts"
 import { type IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
+import { type Answer } from "./answer.ts"
 import { hasBody } from "./framing.ts"
+import { batchRefused, encodingRefused } from "./guest-body.ts"
 import { ReplayBuffer } from "./upstream.ts"
 
 /** Bodies up to this size are read whole, and sent with their headers in one write. */
@@ -13,8 +15,8 @@ export const silentMillis = 60_000
 
 interface Owner {
   readonly onUploaded: (count: number) => void
-  /** Called once: `body` can be sent. */
-  readonly onReady: () => void
+  /** Called once: `body` can be sent, or is refused. */
+  readonly onReady: (refusal: Answer | undefined) => void
 }
 
 /** A request's body on its way to the machine, whole or as a stream. */
@@ -25,6 +27,9 @@ export class Upload {
   readonly #owner: Owner
   readonly #replay = new ReplayBuffer()
   readonly #length: number | undefined
+  readonly #isSmall: boolean
+  /** Of a guest's POST nothing is sent before its first character has come. */
+  #isUnknown: boolean
   #stream: Readable | undefined
   #received = 0
   #isReady = false
@@ -34,21 +39,25 @@ export class Upload {
   #seen = -1
   #silentSince = 0
 
-  constructor(req: IncomingMessage, read: Buffer | undefined, owner: Owner) {
+  constructor(req: IncomingMessage, read: Buffer | undefined, isGuest: boolean, owner: Owner) {
     this.#req = req
     this.#read = read
     this.#owner = owner
     const length = req.headers["content-length"]
     this.#length = length === undefined ? undefined : Number(length)
+    this.#isSmall = this.#length !== undefined && this.#length <= smallBytes
+    this.#isUnknown = isGuest && req.method === "POST" && hasBody(req)
   }
 
   start() {
     const [read, req] = [this.#read, this.#req]
     if (read !== undefined) this.#owner.onUploaded(read.length)
+    const refusal = this.#isUnknown ? encodingRefused(req) : undefined
+    if (refusal !== undefined) return this.#ready(refusal)
+    if (this.#isUnknown && read !== undefined) this.#look(read)
     if (read !== undefined || !hasBody(req)) return this.#ready()
-    const isSmall = this.#length !== undefined && this.#length <= smallBytes
-    if (!isSmall) this.#ready()
-    if (isSmall && req instanceof TakeableRequest && req.takeBody(this.#onPart)) return
+    if (!this.#isSmall && !this.#isUnknown) this.#ready()
+    if (this.#isSmall && req instanceof TakeableRequest && req.takeBody(this.#onPart)) return
     req.on("data", this.#onData).on("end", this.#onEnd)
   }
 
@@ -76,8 +85,9 @@ export class Upload {
     return this.#read !== undefined || !hasBody(this.#req) || this.#replay.isComplete
   }
 
-  /** What was read so far, unless it is too much to be kept. */
+  /** What was read so far, unless it is too much to be kept; nothing of what is refused. */
   get chunks(): ReadonlyArray<Buffer> {
+    if (this.#isUnknown) return []
     return this.#read === undefined ? this.#replay.chunks : [this.#read]
   }
 
@@ -107,11 +117,19 @@ export class Upload {
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
   }
 
-  #ready() {
+  #ready(refusal?: Answer) {
     if (this.#isReady) return
     this.#isReady = true
     clearTimeout(this.#timer)
-    this.#owner.onReady()
+    this.#owner.onReady(refusal)
+  }
+
+  #look(part: Buffer) {
+    const refusal = batchRefused(part, this.#received)
+    if (refusal === "unknown") return
+    if (refusal !== undefined) return this.#ready(refusal)
+    this.#isUnknown = false
+    if (!this.#isSmall) this.#ready()
   }
 
   readonly #onPart = (part: Buffer | null) => part === null ? this.#onEnd() : this.#onData(part)
@@ -119,7 +137,9 @@ export class Upload {
   readonly #onData = (chunk: Buffer) => {
     this.#owner.onUploaded(chunk.length)
     this.#received += chunk.length
+    if (this.#isUnknown) this.#look(chunk)
     this.#replay.add(chunk)
+    if (this.#isUnknown) return
     if (this.#stream !== undefined) {
       if (!this.#stream.push(chunk)) this.#req.pause()
     } else if (this.#received === this.#length) this.#onEnd()
