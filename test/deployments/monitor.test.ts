@@ -8,6 +8,7 @@ import { sleeper } from "./support/sleeper.ts"
 
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 const hangs: RequestListener = () => undefined
+const doubtful = "SELECT id FROM servers WHERE id = $1 AND wake_retry_at > now()"
 const drops: RequestListener = (_req, res) => void res.destroy()
 
 describe("the monitor", () => {
@@ -44,7 +45,6 @@ describe("the monitor", () => {
     berth.advance(5_000)
     await look()
     // While it is asked for the last time nobody waits.
-    const doubtful = "SELECT id FROM servers WHERE id = $1 AND wake_retry_at > now()"
     await expect.poll(() => runSql(berth.databaseUrl, doubtful, [one.server.id]), { timeout: 12_000 }).toHaveLength(1)
     const early = await one.ask()
     expect(early.status).toBe(503)
@@ -56,6 +56,22 @@ describe("the monitor", () => {
     expect(messages).toContain("took the connection and did not answer, 3 times in a row: ending it")
     expect(messages).toContain("attempt 1 of 5")
   }, 60_000)
+
+  itLong("sends nobody to a machine that hangs, twenty seconds after it did at the latest", async () => {
+    let asked = 0
+    let isHung = false
+    machines.conduct = { delay: 0, listener: (req, res) => (asked++, (isHung ? hangs : healthy)(req, res)) }
+    const one = await sleeper(berth, machines, { autoStopSeconds: null })
+    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(0)
+    // Its next look is due as late as can be; from here on time is the program's own.
+    isHung = true
+    const began = Date.now()
+    await expect.poll(async () => (await runSql(berth.databaseUrl, doubtful, [one.server.id])).length, {
+      timeout: 40_000
+    }).toBe(1)
+    expect(Date.now() - began).toBeLessThan(20_000)
+    expect((await one.ask()).status).toBe(503)
+  }, 80_000)
 
   it(
     "gives up on one that is silent after each start, and the server runs once it is started and answers",
