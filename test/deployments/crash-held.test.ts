@@ -49,6 +49,7 @@ describe("a server whose machine has ended by itself", () => {
     const messages = await one.messages()
     expect(messages).toContain("exited with code 137 (SIGKILL, as when it takes more memory than it has)")
     expect(messages).toContain("attempt 1 of 5")
+    expect(messages).not.toMatch(/asleep|slept|wok/i)
     expect(await one.read()).toMatchObject({ status: "running" })
   })
 
@@ -74,8 +75,11 @@ describe("a server whose machine has ended by itself", () => {
     await expect.poll(async () => (await look(), berth.advance(8_000), one.read()), { timeout: 20_000 })
       .toMatchObject({ status: "error" })
     const failed = performance.now()
-    expect((await call(one)).status).toBe(503)
+    const given = await call(one)
+    expect(given.status).toBe(503)
     expect(performance.now() - failed).toBeLessThan(2_000)
+    // Nobody is told that it was asleep, which it never was.
+    expect([paused.text, given.text, await one.messages()].join("\n")).not.toMatch(/asleep|slept|wok/i)
   }, 60_000)
 
   it("waits on where it ends once more before it is healthy, and answers those that came first", async () => {
