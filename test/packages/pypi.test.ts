@@ -10,23 +10,30 @@ import { missingPython, pythonServer, startPythonIndex } from "./support/python-
 interface Deployment {
   readonly status: string
   readonly errorMessage?: string
+  readonly imageDigest: string | null
+  readonly package: { readonly lockDigest: string } | null
 }
 
 const missing = process.platform === "linux" ? missingPython() : "machines run on Linux only"
 
 describeLong("a package of PyPI", () => {
-  const stops: Array<() => Promise<void>> = []
+  const indexes: Array<Awaited<ReturnType<typeof startPythonIndex>>> = []
   const variables: Record<string, string> = {}
   beforeAll(async () => {
     await stdioShimBundle()
     const index = await startPythonIndex()
-    stops.push(index.close)
+    indexes.push(index)
     Object.assign(variables, { PYPI_INDEX: index.index, ALLOWED_PRIVATE_HOSTS: index.host })
     index.publish("greeting-words", "1.0.0", { "greeting_words.py": "WORD = 'hello'" })
     index.publish("greeting-words", "1.5.0", { "greeting_words.py": "WORD = 'good day'" })
     index.publish("py-server", "1.0.0", { "py_server/__init__.py": "", "py_server/app.py": pythonServer }, {
       requires: ["greeting-words>=1", "nowhere; extra == 'more'"],
       scripts: "py-server = py_server.app:app.run\nother = py_server.app:main"
+    })
+    index.publish("moves", "1.0.0", { "moves.py": "WORD = 'still'" })
+    index.publish("mover", "1.0.0", { "mover.py": pythonServer.replace("greeting_words", "moves") }, {
+      requires: ["moves>=1"],
+      scripts: "mover = mover:main"
     })
     index.publish("library-only", "1.0.0", { "library_only.py": "" })
     index.publish("by-url", "1.0.0", { "by_url.py": "" }, {
@@ -35,7 +42,7 @@ describeLong("a package of PyPI", () => {
     })
   })
   afterAll(async () => {
-    for (const stop of stops) await stop()
+    for (const { close } of indexes) await close()
   })
   const berth = useBerth({ machines: true, variables })
   let owner: Account
@@ -72,6 +79,21 @@ describeLong("a package of PyPI", () => {
     expect(told).toMatchObject({ word: "good day", argv: ["py-server", "--a", "b c"] })
     expect(told.path).toContain("/app/site")
   }, 300_000)
+
+  it("keeps the lock of a version that served, until it is asked for a new one", async () => {
+    const first = await deploy({ imageUri: "pypi:mover" })
+    expect(first).toMatchObject({ status: "running", package: { version: "1.0.0" } })
+    indexes[0]!.publish("moves", "2.0.0", { "moves.py": "raise Exception('moves 2 broke it')" })
+    for (const imageUri of ["pypi:mover", "pypi:mover==1.0.0"]) {
+      expect(await deploy({ imageUri }), imageUri).toMatchObject({
+        status: "running",
+        imageDigest: first.imageDigest,
+        package: { lockDigest: first.package!.lockDigest }
+      })
+    }
+    const anew = await deploy({ imageUri: "pypi:mover", freshDependencies: true })
+    expect(anew).toMatchObject({ status: "failed", errorMessage: expect.stringContaining("moves 2 broke it") })
+  }, 120_000)
 
   it("fails with a sentence that says why", async () => {
     const failures = {
