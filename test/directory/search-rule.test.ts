@@ -38,6 +38,10 @@ beforeAll(async () => {
   await list("7 Brothers")
   await list("Best Buy")
   await list("The Best")
+  await list("Taj Mahal")
+  await list("Café de l'Opéra")
+  await list("Trattoria dell'Arte")
+  await list("H&R Block")
 })
 
 describe("one listing", () => {
@@ -69,6 +73,10 @@ describe("a search", () => {
     ["st mary bakery", ["Saint Mary Bakery"]],
     ["seven brothers", ["7 Brothers"]],
     ["7 bros", ["7 Brothers"]],
+    ["tajmahal", ["Taj Mahal"]],
+    ["opera", ["Café de l'Opéra"]],
+    ["dellarte", ["Trattoria dell'Arte"]],
+    ["h and r block", ["H&R Block"]],
     ["z", []]
   ])("for %j finds %j", async (search, names) => {
     expect(await find(search)).toEqual(names)
