@@ -1,12 +1,12 @@
 import { type IncomingMessage } from "node:http"
 import { type Answer, failure } from "./answer.ts"
 
-/** White space, marks of byte order, and the zeros in UTF-16 and UTF-32: programs recognise these without being told. */
+/** White space, marks of byte order, and the zeros in UTF-16 and UTF-32: programs recognise these by themselves. */
 const blank = new Set([0x00, 0x09, 0x0a, 0x0d, 0x20, 0xbb, 0xbf, 0xef, 0xfe, 0xff])
 /** No client sends as much before its message. */
 const mostBlank = 1024
-/** A batch; a comment, which some parsers skip; and what a batch begins with in the two forms of UTF-7. */
-const refused = new Set(Buffer.from("[/+&"))
+/** A batch, and what it begins with in the two forms of UTF-7. */
+const refused = new Set(Buffer.from("[+&"))
 
 const batch: Answer = {
   status: 400,
@@ -21,8 +21,8 @@ const batch: Answer = {
 }
 
 const encoded = failure(
-  415,
-  "UNSUPPORTED_MEDIA_TYPE",
+  400,
+  "BAD_REQUEST",
   "A guest's body has a Content-Encoding; send it without one",
   { "Accept-Encoding": "identity" }
 )

@@ -77,7 +77,6 @@ layer(gatewayServices(), { excludeTestServices: true })("a guest's batch", (it) 
         yield* post(" ".repeat(70_000) + call),
         yield* post(utf16),
         yield* post(`+AFs-${batch.slice(1)}`),
-        yield* post(`/* */${batch}`),
         yield* chunked([batch]),
         yield* chunked([" ", "\n", "[", batch.slice(1)]),
         yield* chunked([largeBatch.slice(0, 1), largeBatch.slice(1)]),
@@ -95,7 +94,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a guest's batch", (it) 
         })
       }
       const zipped = yield* post(gzipSync(batch).toString("latin1"), undefined, ["Content-Encoding: gzip"])
-      assert.deepStrictEqual([statusOf(zipped), bodyOf(zipped).error.code], [415, "UNSUPPORTED_MEDIA_TYPE"])
+      assert.deepStrictEqual([statusOf(zipped), bodyOf(zipped).error.code], [400, "BAD_REQUEST"])
       assert.deepStrictEqual(heardNow(), [])
     }))
 
