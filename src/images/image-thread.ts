@@ -17,7 +17,7 @@ export const inThread = <K extends keyof Jobs>(
   new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const job: Job<K> = { kind, task }
-    const thread = new Worker(bundledProgram("image-thread.js"), { workerData: job })
+    const thread = new Worker(bundledProgram("image-thread.js"), { workerData: job, execArgv: [] })
     const stop = () => void thread.terminate()
     let failure: unknown
     signal.addEventListener("abort", stop)
