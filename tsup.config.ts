@@ -90,10 +90,14 @@ export const readThread: Options = {
   entry: { "read-thread": "src/imports/read-in-thread.ts" }
 }
 
-/** The thread that unpacks and packs images. */
-export const imageThread: Options = {
+/** The threads that pack and unpack layers of images. */
+export const packThread: Options = {
   ...inOneFile,
-  entry: { "image-thread": "src/images/in-thread.ts" }
+  entry: { "pack-thread": "src/images/pack-in-thread.ts" }
+}
+export const unpackThread: Options = {
+  ...inOneFile,
+  entry: { "unpack-thread": "src/images/unpack-in-thread.ts" }
 }
 
 /**
@@ -120,10 +124,11 @@ export default defineConfig([
       "hash-thread": "src/accounts/hash-thread.js",
       "romanise-thread": "src/directory/romanise-thread.js"
     },
-    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*", "!image-thread.js*"]
+    clean: ["!ready-server.cjs*", "!stdio-shim.js*", "!read-thread.js*", "!pack-thread.js*", "!unpack-thread.js*"]
   },
   readyServer,
   stdioShim,
   readThread,
-  imageThread
+  packThread,
+  unpackThread
 ])

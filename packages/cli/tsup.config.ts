@@ -1,5 +1,5 @@
 import { defineConfig, type Options } from "tsup"
-import { imageThread, program, stdioShim } from "../../tsup.config.ts"
+import { packThread, program, stdioShim } from "../../tsup.config.ts"
 
 /** Tables that only the platform reads: the client shares the declarations beside them. */
 const withoutTables: NonNullable<Options["esbuildPlugins"]>[number] = {
@@ -20,11 +20,11 @@ export default defineConfig([
     entry: { client: "src/cli/client.ts" },
     noExternal: [/.*/],
     // The builds run at once in one folder.
-    clean: ["!stdio-shim.js", "!image-thread.js"],
+    clean: ["!stdio-shim.js", "!pack-thread.js"],
     esbuildPlugins: [withoutTables, ...program.esbuildPlugins ?? []]
   },
   // What serves a folder's stdio server in its image.
   { ...stdioShim, ...packaged },
   // What packs its image.
-  { ...imageThread, ...packaged }
+  { ...packThread, ...packaged }
 ])

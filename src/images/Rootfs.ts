@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { lstat, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { abortable } from "./abortable.ts"
-import { inThread } from "./image-thread.ts"
+import { unpackInThread } from "./image-thread.ts"
 import { type ImageError, imageError, storageError } from "./ImageError.ts"
 import { type Layer, type Spent } from "./layers.ts"
 import type { Limits } from "./limits.ts"
@@ -57,7 +57,7 @@ export const makeRootfs = (home: string, store: Store, limits: Limits) => {
     const root = join(work, "root")
     await mkdir(root, { mode: 0o755 })
     const unpack = (some: ReadonlyArray<Layer>, spent: Spent) =>
-      inThread("unpack", { root, layers: some, limits, most, spent }, signal)
+      unpackInThread({ root, layers: some, limits, most, spent }, signal)
     const [first, ...others] = layers
     if (first === undefined || others.length === 0) return unpack(layers, nothing)
     const kept = await lowest.into(root, first, signal)

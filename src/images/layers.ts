@@ -147,5 +147,14 @@ export const readLayers = async (
 
 type Rest = Parameters<typeof readLayers> extends [LayerTarget, ...infer R] ? R : never
 
+/** Layers to be unpacked into a directory. */
+export interface Unpacking {
+  readonly root: string
+  readonly layers: ReadonlyArray<Layer>
+  readonly limits: Limits
+  readonly most: number
+  readonly spent: Spent
+}
+
 /** The same into `root`, which has the lower layers' files. */
 export const applyLayers = (root: string, ...rest: Rest): Promise<Spent> => readLayers(new Tree(root), ...rest)

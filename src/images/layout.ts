@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { arch } from "node:process"
 import { Readable } from "node:stream"
 import { abortable } from "./abortable.ts"
-import { inThread } from "./image-thread.ts"
+import { packInThread } from "./image-thread.ts"
 import { type ImageError, storageError } from "./ImageError.ts"
 import { type Descriptor, digestOf, mediaTypes } from "./manifest.ts"
 import { type LayoutEntry, packLayer } from "./pack-layer.ts"
@@ -44,7 +44,7 @@ const writeLayer = async (blobs: string, entries: ReadonlyArray<LayoutEntry>, si
   const task = { file, entries }
   try {
     const { diffId, digest, size } = entries.some(({ type }) => type === "copy")
-      ? await inThread("pack", task, signal)
+      ? await packInThread(task, signal)
       : await packLayer(task, signal)
     await rename(file, join(blobs, digest.replace("sha256:", "")))
     const descriptor: Descriptor = { mediaType: mediaTypes.layer, digest, size }

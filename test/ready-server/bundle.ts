@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process"
 import { copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { build, type Options } from "tsup"
-import { imageThread, program, readThread, readyServer, stdioShim } from "../../tsup.config.ts"
+import { packThread, program, readThread, readyServer, stdioShim, unpackThread } from "../../tsup.config.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -36,7 +36,11 @@ export const readyServerBundle = () => bundleOf("ready-server.cjs", readyServer,
 export const readThreadBundle = () => bundleOf("read-thread.js", readThread, ["src/imports", "src/shared"])
 
 /** What unpacks and packs images. */
-export const imageThreadBundle = () => bundleOf("image-thread.js", imageThread, ["src/images", "src/shared"])
+export const imageThreadBundles = () =>
+  Promise.all([
+    bundleOf("pack-thread.js", packThread, ["src/images", "src/shared"]),
+    bundleOf("unpack-thread.js", unpackThread, ["src/images", "src/shared"])
+  ])
 
 /** What serves packages over HTTP. */
 export const stdioShimBundle = () => bundleOf("stdio-shim.js", stdioShim, ["src/stdio-shim"])
@@ -53,7 +57,7 @@ export const killableBundle = async () => {
     ["src/accounts"]
   )
   await copyFile(await readThreadBundle(), join(root, "dist/killable/read-thread.js"))
-  await copyFile(await imageThreadBundle(), join(root, "dist/killable/image-thread.js"))
+  for (const bundle of await imageThreadBundles()) await copyFile(bundle, join(root, "dist/killable", basename(bundle)))
   return bundleOf(
     "killable/killable.js",
     {

@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, 
 import { freemem, tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TestProject } from "vitest/node"
-import { imageThreadBundle, readThreadBundle } from "../ready-server/bundle.ts"
+import { imageThreadBundles, readThreadBundle } from "../ready-server/bundle.ts"
 import { administer, type TestServer, urlOf } from "./test-database.ts"
 
 /** Nothing here outlives a crash of the machine, so nothing waits for the disk. */
@@ -119,7 +119,7 @@ const temporaryFiles = Effect.acquireRelease(
 /** One server for the whole run: `TEST_DATABASE_URL`, or an embedded one that is kept between runs. */
 export default async (project: TestProject) => {
   await readThreadBundle()
-  await imageThreadBundle()
+  await imageThreadBundles()
   const scope = Effect.runSync(Scope.make())
   const prepared = Effect.zipRight(temporaryFiles, start)
   project.provide("testServer", await Effect.runPromise(Scope.extend(prepared, scope)))
