@@ -128,7 +128,8 @@ export class Verification extends Effect.Service<Verification>()("businesses/Ver
         if (tries >= mostTries) return rejected(`was tried ${mostTries} times; ask for a new one`)
         if (!timingSafeEqual(sent.codeHash, codeHash(row.id, code))) {
           yield* repo.addTry(target, at)
-          return rejected(`is wrong; ${mostTries - tries - 1} tries are left`)
+          const left = mostTries - tries - 1
+          return rejected(`is wrong; ${left === 1 ? "1 try is" : `${left} tries are`} left`)
         }
         yield* repo.drop(row.id)
         yield* businesses.write(row.id, {

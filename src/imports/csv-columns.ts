@@ -24,7 +24,10 @@ export const examineColumns = (header: Header, mappings: Mappings, items: Readon
   const price = columnOf("price")
   const imported = price === undefined ? undefined : priceColumn(price, header.inCents)
   const isChosen = Object.values(mappings).some(isPriceTarget)
-  const hasPrices = items.some(({ priceCents }) => priceCents !== null)
+  // Without a name there are no items yet, and what the column has in it must do.
+  const hasPrices = items.length === 0
+    ? imported?.content === "prices"
+    : items.some(({ priceCents }) => priceCents !== null)
   const isMissing = (field: ItemField) => {
     if (field === "price") return imported === undefined || !hasPrices || !isChosen && imported.content !== "prices"
     const column = columnOf(field)

@@ -72,7 +72,21 @@ const synonyms: Readonly<Record<ItemField, ReadonlyArray<string>>> = {
       "preço"
     ],
     ...["preco", "prijs", "pris", "cena", "цена", "价格", "価格", "가격", "sale price", "msrp", "rrp", "rate", "fee"],
-    ...["amount", "charge", "usd", "$", "dollars", "retail", "uvp", "ladenpreis", "listino", "tarif", "tarifa"]
+    ...[
+      "amount",
+      "charge",
+      "usd",
+      "$",
+      "dollars",
+      "retail",
+      "uvp",
+      "vk brutto",
+      "vk preis",
+      "ladenpreis",
+      "listino",
+      "tarif",
+      "tarifa"
+    ]
   ],
   price_type: ["price type", "pricing type", "price kind", "pricing model", "price model", "charge type"],
   item_type: ["item type", "item kind", "kind", "kind of item", "offer type"],
@@ -174,10 +188,11 @@ const sizes = new Set([
   ...["small", "medium", "large", "regular", "mini", "half", "full", "whole", "single", "double", "glass", "bottle"],
   ...["pint", "cup", "bowl", "slice", "kids", "child", "adult", "lunch", "dinner", "s", "m", "l", "xl"]
 ])
-const isAmount = mostAre(/^\d+\.\d{2}$/)
+const areAmounts = mostAre(/^\d+(?:\.\d{1,2})?$/)
 
-/** Whether a column has the prices of a size: `Large`, with `4.50`. */
-export const isPriceOfSize = (plain: string, cells: ReadonlyArray<string>) => sizes.has(plain) && isAmount(cells)
+/** Whether a column has the prices of a size: `Large`, with `4.50`. Whole numbers alone may be a stock. */
+export const isPriceOfSize = (plain: string, cells: ReadonlyArray<string>) =>
+  sizes.has(plain) && areAmounts(cells) && cells.some((cell) => cell.includes("."))
 
 /** What a column that is not imported has prices in, by its name or its cells; undefined when it has none. */
 export const priceKind = (plain: string, cells: ReadonlyArray<string>): "dollars" | "foreign" | undefined => {

@@ -74,6 +74,11 @@ export class MappedKeys {
 
 const cellOf = (value: unknown) => typeof value === "string" || typeof value === "number" ? String(value) : ""
 
+/** Whether the price's key has prices in these items. */
+export const hasPricesIn = (items: ReadonlyArray<Fields>, { inCents, ofField: { price } }: Keys) =>
+  price !== undefined &&
+  priceColumn({ name: price, cells: items.map((item) => cellOf(own(item, price))) }, inCents).content === "prices"
+
 /** What the keys that are not imported seem to hold. `items` are the first ones of the file, `missing` fields that none has. */
 export const examineKeys = (
   unmapped: ReadonlyArray<string>,

@@ -6,7 +6,7 @@ import { Draft } from "./Draft.ts"
 import { type ItemField, itemFields } from "./fields.ts"
 import { markingIn, markingsOf } from "./hidden-rows.ts"
 import { type Fields, isFields, mostUnmapped, own, Unmapped } from "./json-fields.ts"
-import { bare, examineKeys, type Keys, keysOf, keyWarnings, MappedKeys } from "./json-keys.ts"
+import { bare, examineKeys, hasPricesIn, type Keys, keysOf, keyWarnings, MappedKeys } from "./json-keys.ts"
 import { walkJson } from "./json-walk.ts"
 import { lossOf } from "./losses.ts"
 import { asArgument, type Mappings } from "./Mappings.ts"
@@ -130,7 +130,10 @@ export const parseJson = ({ encoding, isGuess, utf8 }: Decoded, mappings: Mappin
   if (mapped.fault !== undefined) return Either.left(mapped.fault)
 
   const readingOf = (business: PlannedBusiness | null): Reading => {
-    const hasPrices = draft.items.some(({ priceCents }) => priceCents !== null && priceCents > 0)
+    // Without a name there are no items yet, and what the key has in it must do.
+    const hasPrices = draft.items.length === 0
+      ? hasPricesIn(seen, keys)
+      : draft.items.some(({ priceCents }) => priceCents !== null && priceCents > 0)
     const filled = new Set(draft.mappings.map(({ target_field }) => target_field))
     const missing = itemFields.filter((field) => !filled.has(field) || field === "price" && !hasPrices)
     const { leftOut, suggestion } = examineKeys(unmapped.names, keys, seen, missing)

@@ -62,7 +62,12 @@ describe("the code of a telephone number", () => {
     for (let left = 4; left >= 0; left--) {
       expect(await confirm(id, wrong(code))).toMatchObject({
         status: 422,
-        body: { error: { code: "validation_error", message: `is wrong; ${left} tries are left` } }
+        body: {
+          error: {
+            code: "validation_error",
+            message: `is wrong; ${left === 1 ? "1 try is" : `${left} tries are`} left`
+          }
+        }
       })
     }
     expect((await confirm(id, code)).status).toBe(422)
