@@ -66,6 +66,9 @@ const priceHint = (mostCents: number, within: number, offering: number) => {
     : `No item has all of the words, so ${price} or less chose nothing: see get_menus for prices.`
 }
 
+const partialHint =
+  "No business and no item has all of these words: those shown have some of them, or words that mean the same."
+
 /** Searches of the directory for agents without a login: small answers, without the listings that left that door. */
 export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndication/BusinessSearch", {
   effect: Effect.gen(function*() {
@@ -150,12 +153,14 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
       const within = yield* collectByItem(search, wanted)
       const isDearer = mostCents !== undefined && within.length === 0
       const offering = isDearer ? yield* collectByItem(search, atAnyPrice) : within
-      const named = search.search === undefined || offering.length === 0 || mostCents !== undefined
+      const named = search.search === undefined || listed.length === 0 || mostCents !== undefined
         ? new Set<string>()
         : yield* items.named(search.search, listed.map(({ id }) => id))
       const byId = new Map([...listed, ...offering].map((one) => [one.id, one]))
-      const order = [...listed.filter(({ id }) => named.has(id)), ...offering, ...listed].map(({ id }) => id)
+      const first = offering.length === 0 ? [] : listed.filter(({ id }) => named.has(id))
+      const order = [...first, ...offering, ...listed].map(({ id }) => id)
       const found = [...new Set(order)].flatMap((id) => byId.get(id) ?? [])
+      const isPartial = search.search !== undefined && listed.length > 0 && offering.length === 0 && named.size === 0
       const shown = found.slice(0, wanted.limit)
       return {
         ids: shown.map(({ id }) => id),
@@ -164,7 +169,9 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
           businesses: shown.map(({ business }) => business),
           hasMore: found.length > wanted.limit || isCut,
           ...(wanted.open_now === true ? { openUnknown } : {}),
-          ...(mostCents === undefined ? {} : { hint: priceHint(mostCents, within.length, offering.length) })
+          ...(mostCents === undefined
+            ? isPartial ? { hint: partialHint } : {}
+            : { hint: priceHint(mostCents, within.length, offering.length) })
         }
       }
     })
@@ -196,7 +203,8 @@ export class BusinessSearch extends Effect.Service<BusinessSearch>()("syndicatio
       return {
         ...answer,
         hint: isClosed
-          ? "Some match, but none is known to be open now: ask without open_now, and see their hours by get_business."
+          ? "Some match, but none is known to be open now: ask without open_now or those words, and see their hours by " +
+            "get_business."
           : yield* hintFor(search)
       } satisfies FoundBusinesses
     })

@@ -88,7 +88,11 @@ export const FoundBusinesses = Schema.Struct({
   openUnknown: optional(Schema.Int).annotations(
     described("With open_now: how many that match were left out because it is not known whether they are open")
   ),
-  hint: optional(Schema.String).annotations(described("What to try when nothing was found, or what a price did"))
+  hint: optional(Schema.String).annotations(
+    described(
+      "What to try when nothing was found, that nothing has all of the words, or what a price did"
+    )
+  )
 })
 export type FoundBusinesses = typeof FoundBusinesses.Type
 

@@ -86,6 +86,14 @@ describe("what businesses offer, in the directory's own search", () => {
     expect([first, rest.sort()]).toEqual([offering.slug, [named.slug, partly.slug].sort()])
   })
 
+  it("says that nothing has all of the words, where those that are shown have some of them", async () => {
+    const only = await shown("Copper Heron", "Gunnison")
+    await soon({ query: "where can I get okonomiyaki in Gunnison" }).toEqual({ [only.slug]: undefined })
+    const { hint } = await find({ query: "where can I get okonomiyaki in Gunnison" })
+    expect(hint).toMatch(/^No business and no item has all of these words/)
+    expect((await find({ query: "copper heron gunnison" })).hint).toBeUndefined()
+  })
+
   it("follows changes: what is renamed, sold out, deleted or hidden is found no more", async () => {
     const business = await shown("Slate Heron", "Ouray")
     const item = await newItem(owner, business.id, { name: "Persimmon flan" })
