@@ -35,7 +35,7 @@ const documents: ReadonlyArray<readonly [name: string, content: string | Uint8Ar
   ["dashes", matter(`${"- ".repeat(30_000)}x`), false],
   ["question marks", matter("? ".repeat(30_000)), false],
   ["brackets in 512 KB", "[".repeat(512 * 1024), true],
-  ["ten thousand keys", matter(Array.from({ length: 5_000 }, (_, at) => `k${at}: 1`).join("\n")), true],
+  ["five thousand keys", matter(Array.from({ length: 5_000 }, (_, at) => `k${at}: 1`).join("\n")), false],
   ["a key twice", matter("name: a\nname: b"), false],
   ["a tag that runs code elsewhere", matter("name: !!js/function 'function () {}'"), true],
   ["binary data in YAML", matter("name: !!binary aGVsbG8="), false],
