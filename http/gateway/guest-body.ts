@@ -21,8 +21,8 @@ const batch: Answer = {
 }
 
 const encoded = failure(
-  400,
-  "BAD_REQUEST",
+  415,
+  "UNSUPPORTED_MEDIA_TYPE",
   "A guest's body has a Content-Encoding; send it without one",
   { "Accept-Encoding": "identity" }
 )

@@ -94,7 +94,7 @@ layer(gatewayServices(), { excludeTestServices: true })("a guest's batch", (it) 
         })
       }
       const zipped = yield* post(gzipSync(batch).toString("latin1"), undefined, ["Content-Encoding: gzip"])
-      assert.deepStrictEqual([statusOf(zipped), bodyOf(zipped).error.code], [400, "BAD_REQUEST"])
+      assert.deepStrictEqual([statusOf(zipped), bodyOf(zipped).error.code], [415, "UNSUPPORTED_MEDIA_TYPE"])
       assert.deepStrictEqual(heardNow(), [])
     }))
 
