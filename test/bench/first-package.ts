@@ -14,8 +14,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout as sleep } from "node:timers/promises"
 import { dataOf, signUp } from "../support/account.ts"
-import { freshAddress, send, type Sent } from "../support/http.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
+import { doorOf } from "./support/door.ts"
 import { startProgram } from "./support/program.ts"
 
 const rounds = Number(process.argv[2] ?? "5")
@@ -61,12 +61,7 @@ const onBerth = async (home: string, databaseUrl: string) => {
     ...(certificates === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificates })
   })
   try {
-    const berth = {
-      url,
-      databaseUrl,
-      request: <Body = unknown>(method: string, path: string, { headers, ...sent }: Sent = {}) =>
-        send<Body>(url, method, path, { ...sent, headers: { "x-forwarded-for": freshAddress(), ...headers } })
-    }
+    const berth = doorOf(url, databaseUrl)
     const owner = await signUp(berth, "enterprise")
     const project = await owner.project()
     const deploy = async (name: string) => {

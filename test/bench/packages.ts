@@ -19,8 +19,8 @@ import { ageServer } from "../deployments/support/age-server.ts"
 import { traces } from "../program/support/traces.ts"
 import { restaurant } from "../ready-server/config.ts"
 import { dataOf, type Server, signUp } from "../support/account.ts"
-import { freshAddress, send, type Sent } from "../support/http.ts"
 import { temporaryDirectory } from "../support/Settings.ts"
+import { doorOf } from "./support/door.ts"
 import { processorTime } from "./support/processor.ts"
 import { startProgram } from "./support/program.ts"
 
@@ -73,12 +73,7 @@ const run = async (home: string, databaseUrl: string) => {
 }
 
 const measure = async (url: string, home: string, databaseUrl: string) => {
-  const berth = {
-    url,
-    databaseUrl,
-    request: <Body = unknown>(method: string, path: string, { headers, ...sent }: Sent = {}) =>
-      send<Body>(url, method, path, { ...sent, headers: { "x-forwarded-for": freshAddress(), ...headers } })
-  }
+  const berth = doorOf(url, databaseUrl)
   const owner = await signUp(berth, "enterprise")
   const project = await owner.project()
   const place = async (name: string, imageUri: string, variables: Readonly<Record<string, string>> = {}) => {
