@@ -77,7 +77,7 @@ describe("event streams that are open at the platform's own doors", () => {
       error: { code: -32_000, message: refusal.message, data: { code: refusal.code } }
     })
     expect((await open(other, "/sse")).status).toBe(200)
-    expect((await account.get(logs)).status, "what is no stream is not counted").toBe(200)
+    expect((await account.get(logs)).status, "a log that is read once takes no place").toBe(200)
     // One of each door, and calls that ended since.
     streams[0]?.reset()
     await expect.poll(async () => (await open(account, "/mcp", call)).status).toBe(200)
