@@ -7,33 +7,11 @@ const words = new Set([
   ...["coste", "costes", "compra", "compras", "proveedor", "mayorista", "mayoreo"],
   ...["costo", "costi", "acquisto", "acquisti", "fornitore", "ingrosso", "rivenditore"],
   ...["custo", "custos", "fornecedor", "atacado", "revenda", "coût", "coûts", "cout", "couts", "achat", "achats"],
-  ...[
-    "revient",
-    "gros",
-    "grossiste",
-    "fournisseur",
-    "revendeur",
-    "zakup",
-    "zakupu",
-    "koszt",
-    "hurt",
-    "hurtowa",
-    "dostawcy"
-  ],
+  ...["revient", "gros", "grossiste", "fournisseur", "revendeur", "zakup"],
+  ...["zakupu", "koszt", "hurt", "hurtowa", "dostawcy"],
   ...["maliyet", "maliyeti", "alış", "alis", "toptan", "tedarikçi", "kostnad", "kustannus", "tukku", "tukkuhinta"],
-  ...[
-    "κόστος",
-    "αγοράς",
-    "χονδρικής",
-    "προμηθευτή",
-    "التكلفة",
-    "الشراء",
-    "الجملة",
-    "المورد",
-    "עלות",
-    "קנייה",
-    "סיטונאי"
-  ],
+  ...["κόστος", "αγοράς", "χονδρικής", "προμηθευτή", "التكلفة", "الشراء"],
+  ...["الجملة", "المورد", "עלות", "קנייה", "סיטונאי"],
   ...["vốn", "nhập", "sỉ", "önköltség", "nagyker", "собівартість", "kostur", "nákladová", "nákupní", "velkoobchodní"],
   ...["dodavatel", "dodavatele", "beszerzési", "beszerzesi", "beszállítói", "furnizor", "achiziție", "angros", "grosir"]
 ])
@@ -41,37 +19,11 @@ const words = new Set([
 const parts = new RegExp(
   [
     ...["einkauf", "ankauf", "einstand", "selbstkost", "bezugspreis", "lieferant", "händler", "haendler"],
-    ...[
-      "großhandel",
-      "grosshandel",
-      "inkoop",
-      "groothandel",
-      "leverancier",
-      "kostpr",
-      "kostenpr",
-      "indkøb",
-      "innkjøp",
-      "inköp"
-    ],
+    ...["großhandel", "grosshandel", "inkoop", "groothandel", "leverancier"],
+    ...["kostpr", "kostenpr", "indkøb", "innkjøp", "inköp"],
     ...["ostohin", "engros", "grossist", "leverand", "leverant", "закуп", "себестоим", "оптов", "поставщик"],
-    ...[
-      "постачальн",
-      "原価",
-      "仕入",
-      "卸",
-      "成本",
-      "进价",
-      "进货",
-      "進價",
-      "批发",
-      "批發",
-      "供应商",
-      "원가",
-      "매입",
-      "도매",
-      "ทุน",
-      "ขายส่ง"
-    ]
+    ...["постачальн", "原価", "仕入", "卸", "成本", "进价", "进货", "進價"],
+    ...["批发", "批發", "供应商", "원가", "매입", "도매", "ทุน", "ขายส่ง"]
   ].join("|"),
   "u"
 )

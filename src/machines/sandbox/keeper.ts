@@ -95,8 +95,8 @@ export function keeper(
     output.write(Buffer.from(`2${error.message}\n`))
     end(127)
   })
-  // What the command leaves is not a machine, and holds its output open: bubblewrap that is killed while it prepares leaves
-  // a child that waits for it without end, or runs on where no signal finds it. From PID 1, -1 is all but itself.
+  // What the command leaves is not a machine, and holds its output open: bubblewrap that is killed while it prepares
+  // leaves a child that waits for it without end, or runs on where no signal finds it. From PID 1, -1 is all but itself.
   child.on("exit", () => {
     try {
       if (process.pid === 1) process.kill(-1, "SIGKILL")
